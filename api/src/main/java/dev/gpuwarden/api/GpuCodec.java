@@ -71,10 +71,6 @@ public final class GpuCodec {
     }
 
     /** Returns a reading's name on the wire, for example "memory_used_bytes". */
-    public static String name(GpuMetric metric) {
-        return GPU_NAMES[metric.ordinal()];
-    }
-
     private static String name(String label, Unit unit) {
         return unit.base().isEmpty() ? label : label + "_" + unit.base();
     }

@@ -7,14 +7,14 @@ import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverInfo;
-import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.Opening;
 import java.util.List;
 
 /** The codec of the node's driver and bus between core and the wire. */
 public final class NodeCodec {
 
-    private static final EnumCodec<DriverOpening.Reason, Driver.Reason> REASONS =
-            EnumCodec.of(DriverOpening.Reason.class, Driver.Reason.class, "");
+    private static final EnumCodec<Opening.Reason, Driver.Reason> REASONS =
+            EnumCodec.of(Opening.Reason.class, Driver.Reason.class, "");
 
     private NodeCodec() {}
 
@@ -45,14 +45,12 @@ public final class NodeCodec {
                         fromWire(wire.getSilent().getFacts()), wire.getSilent().getDetail());
             case UNAVAILABLE ->
                 new DriverState.Unavailable(
-                        REASONS.fromWire(wire.getUnavailable().getReason()).orElse(DriverOpening.Reason.FAILED),
+                        REASONS.fromWire(wire.getUnavailable().getReason()).orElse(Opening.Reason.FAILED),
                         wire.getUnavailable().getCode(),
                         wire.getUnavailable().getDetail());
             case STATE_NOT_SET ->
                 new DriverState.Unavailable(
-                        DriverOpening.Reason.FAILED,
-                        0,
-                        "the daemon reports a state that this version does not support");
+                        Opening.Reason.FAILED, 0, "the daemon reports a state that this version does not support");
         };
     }
 

@@ -24,6 +24,12 @@ public final class UplinkCodec {
     /** Limit on faults that were sent ahead of their events, while these events are not sent. */
     public static final int MOST_AHEAD = 256;
 
+    /** Limit on requests for the holders of GPUs that wait on a stream: a newer one replaces it. */
+    public static final int MOST_LOOKUPS = 1;
+
+    /** Limit on requests for signals without an answer on a stream: more pods than leave a node at one time. */
+    public static final int MOST_SIGNALS = 256;
+
     private UplinkCodec() {}
 
     /** Returns the first message, to which the caller adds its identity. */

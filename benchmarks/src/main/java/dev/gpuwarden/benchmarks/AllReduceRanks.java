@@ -4,20 +4,20 @@ import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Member;
 import dev.gpuwarden.core.port.CollectiveException;
-import dev.gpuwarden.core.port.CollectiveOpening;
-import dev.gpuwarden.core.port.CollectiveOpening.Opened;
 import dev.gpuwarden.core.port.CollectiveOptions;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.Communicator;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.ElementType;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Provider;
 import dev.gpuwarden.core.port.ReduceOperator;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 
@@ -33,12 +33,11 @@ final class AllReduceRanks {
     private volatile int operations;
 
     AllReduceRanks(SimulatedNode node, int ranks, long bytes) throws CollectiveException {
-        CollectiveProvider provider =
-                ServiceLoader.load(CollectiveProvider.class).findFirst().orElseThrow();
-        CollectiveOpening opening = provider.open(new CollectiveOptions(
+        CollectiveProvider provider = Provider.of(CollectiveProvider.class);
+        Opening<CollectiveDriver> opening = provider.open(new CollectiveOptions(
                 List.of(String.valueOf(node.libraryPath().getParent())),
                 new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO)));
-        if (!(opening instanceof Opened opened)) {
+        if (!(opening instanceof Opened<CollectiveDriver> opened)) {
             throw new IllegalStateException(opening.toString());
         }
         driver = opened.driver();

@@ -1,6 +1,5 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.api.v1.Fault;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
@@ -8,6 +7,7 @@ import dev.gpuwarden.api.v1.WatchKind;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import io.grpc.Status;

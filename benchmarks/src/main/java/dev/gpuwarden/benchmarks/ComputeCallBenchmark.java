@@ -2,11 +2,11 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.nat.cuda.CudaConstant;
 import dev.gpuwarden.nat.cuda.CudaException;
 import dev.gpuwarden.nat.cuda.CudaLibrary;
 import dev.gpuwarden.nat.cuda.CudaStart;
-import dev.gpuwarden.nat.cuda.CudaStart.Started;
 import dev.gpuwarden.nat.cuda.CudaSymbol;
 import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
@@ -92,11 +92,10 @@ public class ComputeCallBenchmark {
         }
 
         private static CudaLibrary started(DriverOptions options) {
-            Started started = CudaStart.start(options);
-            if (started instanceof Started.Ready ready) {
-                return ready.library();
-            }
-            throw new IllegalStateException("no CUDA driver: " + started);
+            Opening<CudaLibrary> started = CudaStart.start(options);
+            return started.reading()
+                    .asOptional()
+                    .orElseThrow(() -> new IllegalStateException("no CUDA driver: " + started));
         }
 
         private static byte[] ptx() throws IOException {

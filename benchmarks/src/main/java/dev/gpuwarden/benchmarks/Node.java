@@ -2,10 +2,11 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.port.Driver;
-import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Provider;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,7 +14,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.ServiceLoader;
 
 /** The node of a benchmark: a simulated one, or this machine. */
 final class Node implements AutoCloseable {
@@ -48,28 +48,16 @@ final class Node implements AutoCloseable {
 
     /** Opens this node's driver like the daemon, without regard to the library in the request. */
     DriverProvider provider(SamplerPath path) {
-        DriverProvider provider = ServiceLoader.load(DriverProvider.class)
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException("no driver provider on the class path"));
+        DriverProvider provider = Provider.of(DriverProvider.class);
         List<String> libraries =
                 simulated.map(node -> List.of(node.libraryPath().toString())).orElse(List.of());
-        return new DriverProvider() {
-            @Override
-            public String name() {
-                return provider.name();
-            }
-
-            @Override
-            public DriverOpening open(DriverOptions options) {
-                return provider.open(new DriverOptions(libraries, path));
-            }
-        };
+        return options -> provider.open(new DriverOptions(libraries, path));
     }
 
     /** Opens the driver and reads it on this path alone. */
     Driver driver(SamplerPath path) {
-        DriverOpening opening = provider(path).open(DriverOptions.defaults());
-        if (!(opening instanceof DriverOpening.Opened opened)) {
+        Opening<Driver> opening = provider(path).open(DriverOptions.defaults());
+        if (!(opening instanceof Opening.Opened<Driver> opened)) {
             throw new IllegalStateException("driver not opened: " + opening);
         }
         String taken = opened.driver().info().samplerPath();

@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

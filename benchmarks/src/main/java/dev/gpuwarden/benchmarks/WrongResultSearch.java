@@ -20,11 +20,12 @@ import dev.gpuwarden.core.compute.WrongResults;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Provider;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.PrintStream;
 import java.time.Duration;
@@ -32,7 +33,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.ServiceLoader;
 import java.util.stream.IntStream;
 
 /**
@@ -55,11 +55,10 @@ final class WrongResultSearch {
     WrongResultSearch(SimulatedNode node, long seed) {
         this.node = node;
         this.random = new Random(seed);
-        ComputeProvider provider =
-                ServiceLoader.load(ComputeProvider.class).findFirst().orElseThrow();
-        ComputeOpening opening =
+        ComputeProvider provider = Provider.of(ComputeProvider.class);
+        Opening<ComputeDriver> opening =
                 provider.open(new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO));
-        if (!(opening instanceof Opened opened)) {
+        if (!(opening instanceof Opened<ComputeDriver> opened)) {
             throw new IllegalStateException(opening.toString());
         }
         this.driver = opened.driver();

@@ -6,7 +6,6 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.check.RunningCheck.Progress;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.health.Finding;
@@ -15,9 +14,6 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.port.CollectiveDriver;
-import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import java.nio.file.Path;
@@ -38,9 +34,7 @@ import java.util.function.Supplier;
  * The sources that checks read, and the notes that they keep between their runs, also between those of different runners.
  *
  * @param nodes returns the node's readings; called once for each round of checks
- * @param kernelLog the state of kernel-log monitoring
- * @param leftOut events for which the current faults had no room
- * @param work the sources of checks with a load on GPUs
+ * @param sources what checks read by {@code CheckContext.source}
  * @param boot what was seen in this boot of the node, and its age
  * @param notes the notes of each check, by its ID
  * @param proofs receives each proven finding immediately, on the thread of its check
@@ -50,9 +44,7 @@ public record CheckEnvironment(
         Function<GpuIdentity, GpuHistory> histories,
         Limits limits,
         Expectations expectations,
-        Supplier<Reading<KernelLogStatus>> kernelLog,
-        Supplier<Reading<LeftOut>> leftOut,
-        WorkSources work,
+        Sources sources,
         NodePaths paths,
         Clock clock,
         NodeBoot boot,
@@ -65,9 +57,7 @@ public record CheckEnvironment(
             Function<GpuIdentity, GpuHistory> histories,
             Limits limits,
             Expectations expectations,
-            Supplier<Reading<KernelLogStatus>> kernelLog,
-            Supplier<Reading<LeftOut>> leftOut,
-            WorkSources work,
+            Sources sources,
             NodePaths paths,
             Clock clock) {
         this(
@@ -75,9 +65,7 @@ public record CheckEnvironment(
                 histories,
                 limits,
                 expectations,
-                kernelLog,
-                leftOut,
-                work,
+                sources,
                 paths,
                 clock,
                 NodeBoot.unknown(),
@@ -92,47 +80,31 @@ public record CheckEnvironment(
                 gpu -> GpuHistory.NONE,
                 limits,
                 expectations,
-                () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
-                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults"),
-                WorkSources.NONE,
+                Sources.NONE
+                        .with(GpuAccess.class, () -> Reading.of(GpuAccess.OPEN))
+                        .withLocal(KernelLogStatus.class, () -> Reading.absent(Absence.PENDING, 0, "the kernel log"))
+                        .withLocal(
+                                LeftOut.class,
+                                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults")),
                 paths,
                 Clock.systemUTC());
     }
 
-    public CheckEnvironment withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
-        return with(status, work, boot, proofs);
-    }
-
-    public CheckEnvironment withWork(WorkSources sources) {
-        return with(kernelLog, sources, boot, proofs);
+    public CheckEnvironment with(Sources others) {
+        return with(others, boot, proofs);
     }
 
     public CheckEnvironment withBoot(NodeBoot present) {
-        return with(kernelLog, work, present, proofs);
+        return with(sources, present, proofs);
     }
 
     public CheckEnvironment withProofs(Consumer<Finding> receiver) {
-        return with(kernelLog, work, boot, receiver);
+        return with(sources, boot, receiver);
     }
 
-    private CheckEnvironment with(
-            Supplier<Reading<KernelLogStatus>> status,
-            WorkSources sources,
-            NodeBoot present,
-            Consumer<Finding> receiver) {
+    private CheckEnvironment with(Sources others, NodeBoot present, Consumer<Finding> receiver) {
         return new CheckEnvironment(
-                nodes,
-                histories,
-                limits,
-                expectations,
-                status,
-                leftOut,
-                sources,
-                paths,
-                clock,
-                present,
-                notes,
-                receiver);
+                nodes, histories, limits, expectations, others, paths, clock, present, notes, receiver);
     }
 
     /** Returns the notes of a check, which it may change, see {@code CheckContext.notes}. */
@@ -224,40 +196,11 @@ public record CheckEnvironment(
         }
 
         @Override
-        public Reading<KernelLogStatus> kernelLog() {
-            refuseLoads("the kernel log");
-            return environment.kernelLog.get();
-        }
-
-        @Override
-        public Reading<LeftOut> leftOut() {
-            refuseLoads("the faults of the daemon");
-            return environment.leftOut.get();
-        }
-
-        @Override
-        public Reading<ComputeDriver> compute() {
-            return environment.work.compute().get();
-        }
-
-        @Override
-        public Reading<CollectiveDriver> collectives() {
-            return environment.work.collectives().get();
-        }
-
-        @Override
-        public Reading<Driver> driver() {
-            return environment.work.driver().get();
-        }
-
-        @Override
-        public RateHistory rates() {
-            return environment.work.rates();
-        }
-
-        @Override
-        public GpuAccess access() {
-            return environment.work.access();
+        public <T> Reading<T> source(Class<T> type) {
+            if (environment.sources.isLocal(type)) {
+                refuseLoads("the source " + type.getSimpleName());
+            }
+            return environment.sources.get(type);
         }
 
         @Override

@@ -13,7 +13,6 @@ import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.health.Subject;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -119,7 +118,7 @@ public final class CheckEventEmitter {
                 String label = cause.metadata().getOrDefault(FindingEvents.SUBJECT, "");
                 Damper.Told told = new Damper.Told(check.id(), new Subject(label, cause.entities()), meaning);
                 booked.put(told, check);
-                if (HeldFault.is(cause)) {
+                if (cause.isHeld()) {
                     held.add(told);
                 }
             }

@@ -9,17 +9,17 @@ import dev.gpuwarden.core.check.RunningCheck;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -37,18 +37,16 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private static final long FIRST_READINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final long CLOSE_MILLIS = 500;
+    private static final Duration LONGEST_CLOSE = Duration.ofMillis(500);
 
     private final CheckPlan plan;
     private final List<CheckJob> jobs = new ArrayList<>();
     private final CheckEnvironment environment;
     private final Consumer<List<CheckResult>> consumer;
-    private final LongSupplier clock;
-    private final ThreadFactory threads;
-    private final long began;
+    private final LoopThread planner = new LoopThread("gpuwarden-checks", Threads.SMALL_STACK_BYTES, this::plan);
+    private final long began = System.nanoTime();
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition work = lock.newCondition();
     private final Condition completed = lock.newCondition();
     private final List<CheckRound> rounds = new ArrayList<>();
     private final List<CheckResult> fresh = new ArrayList<>();
@@ -57,33 +55,13 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private boolean stopped;
     private volatile Runnable onResults = () -> {};
     private volatile Supplier<List<Damping>> damping = List::of;
-    private @Nullable Thread planner;
 
     /** @param consumer receives all results once and in order, on the planning thread */
     public CheckRunner(
             CheckPlan plan, CheckEnvironment environment, Consumer<List<CheckResult>> consumer, TimeGrid grid) {
-        this(
-                plan,
-                environment,
-                consumer,
-                grid,
-                System::nanoTime,
-                body -> Threads.daemon("gpuwarden-checks", Threads.SMALL_STACK_BYTES, body));
-    }
-
-    CheckRunner(
-            CheckPlan plan,
-            CheckEnvironment environment,
-            Consumer<List<CheckResult>> consumer,
-            TimeGrid grid,
-            LongSupplier clock,
-            ThreadFactory threads) {
         this.plan = plan;
         this.environment = environment;
         this.consumer = consumer;
-        this.clock = clock;
-        this.threads = threads;
-        this.began = clock.getAsLong();
         plan.planned()
                 .forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), began, grid.epochNanos(planned))));
     }
@@ -100,9 +78,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     /** Starts the planning thread. Does not block. */
     public void start() {
-        Thread thread = threads.newThread(this::plan);
-        planner = thread;
-        thread.start();
+        planner.start();
     }
 
     /** Sets a listener that runs on the planning thread after the consumer of each batch of results. It must not block. */
@@ -113,10 +89,10 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     /** Makes quick checks due now, for example after a change of a GPU's state. */
     public void runSoon() {
         locked(() -> {
-            long now = clock.getAsLong();
+            long now = System.nanoTime();
             jobs.stream().filter(job -> !job.alone()).forEach(job -> job.dueAt(now));
-            work.signal();
         });
+        planner.wake();
     }
 
     /** Returns the checks that this runner runs by itself. */
@@ -161,7 +137,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                 ids.isEmpty() ? jobs : ids.stream().distinct().map(this::job).toList();
         lock.lock();
         try {
-            work.signal();
+            planner.wake();
             return new RequestedRun(lock, completed, () -> stopped, wanted, resultCount);
         } finally {
             lock.unlock();
@@ -175,27 +151,22 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                 .orElseThrow(() -> new IllegalArgumentException("unknown check '" + id + "'"));
     }
 
-    private void plan() {
-        while (true) {
-            List<CheckResult> results = List.of();
-            lock.lock();
-            try {
-                long wait = turn(clock.getAsLong());
-                if (fresh.isEmpty() && !stopped && wait > 0) {
-                    work.awaitNanos(wait);
-                }
-                if (stopped) {
-                    return;
-                }
-                results = List.copyOf(fresh);
-                fresh.clear();
-            } catch (InterruptedException e) {
-                return;
-            } finally {
-                lock.unlock();
+    private long plan() {
+        long wait;
+        List<CheckResult> results;
+        lock.lock();
+        try {
+            if (stopped) {
+                return LoopThread.ENDED;
             }
-            publish(results);
+            wait = turn(System.nanoTime());
+            results = List.copyOf(fresh);
+            fresh.clear();
+        } finally {
+            lock.unlock();
         }
+        publish(results);
+        return results.isEmpty() ? wait : 0;
     }
 
     private void publish(List<CheckResult> results) {
@@ -269,7 +240,8 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                 job.planAfter(now);
                 job.begin(now);
             });
-            threads.newThread(round).start();
+            Threads.daemon("gpuwarden-check-round", Threads.SMALL_STACK_BYTES, round)
+                    .start();
         }
     }
 
@@ -292,9 +264,9 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             }
             CheckJob job = round.advance(stopped);
             if (job != null) {
-                job.begin(clock.getAsLong());
+                job.begin(System.nanoTime());
             } else if (rounds.remove(round)) {
-                work.signal();
+                planner.wake();
             }
             return job;
         } finally {
@@ -337,12 +309,8 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     public void close() {
         locked(() -> {
             stopped = true;
-            work.signalAll();
             completed.signalAll();
         });
-        Thread thread = planner;
-        if (thread != null) {
-            Threads.join(thread, CLOSE_MILLIS);
-        }
+        planner.close(LONGEST_CLOSE);
     }
 }

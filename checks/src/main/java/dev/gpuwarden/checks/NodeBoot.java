@@ -5,7 +5,7 @@ import dev.gpuwarden.checks.node.NodeFacts;
 import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.Opening.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,11 +1,9 @@
 package dev.gpuwarden.checks;
 
 import dev.gpuwarden.checks.access.SingleRunAccess;
-import dev.gpuwarden.checks.compute.LazyCollectiveDriver;
-import dev.gpuwarden.checks.compute.LazyComputeDriver;
+import dev.gpuwarden.checks.compute.LazyLibrary;
 import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.checks.node.PciBus;
-import dev.gpuwarden.checks.telemetry.LazyDriver;
 import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.checks.telemetry.SamplingSettings;
 import dev.gpuwarden.checks.telemetry.SingleReading;
@@ -19,19 +17,20 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveOptions;
 import dev.gpuwarden.core.port.CollectiveProvider;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Provider;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.ServiceLoader;
-import java.util.function.Supplier;
 
 /** Runs checks on nodes, for tests. */
 public final class CheckContexts {
@@ -89,24 +88,20 @@ public final class CheckContexts {
     public static CheckEnvironment environment(
             SimulatedNode node, NodeSnapshot snapshot, Limits limits, RateHistory rates, GpuAccess access) {
         DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO);
-        LazyComputeDriver compute = new LazyComputeDriver(
-                () -> ServiceLoader.load(ComputeProvider.class).findFirst().orElseThrow(),
-                options,
-                Duration.ofSeconds(10));
         String folder = String.valueOf(node.libraryPath().getParent());
-        LazyCollectiveDriver collectives = new LazyCollectiveDriver(
-                () -> ServiceLoader.load(CollectiveProvider.class).findFirst().orElseThrow(),
-                new CollectiveOptions(List.of(folder), options),
-                Duration.ofSeconds(10));
-        return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
-                .withWork(new WorkSources(compute, collectives, driver(node), rates, access));
+        CheckEnvironment once = CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node));
+        return once.with(once.sources()
+                .with(ComputeDriver.class, library("CUDA", ComputeProvider.class, options))
+                .with(
+                        CollectiveDriver.class,
+                        library("NCCL", CollectiveProvider.class, new CollectiveOptions(List.of(folder), options)))
+                .with(Driver.class, library("NVML", DriverProvider.class, options))
+                .with(RateHistory.class, () -> Reading.of(rates))
+                .with(GpuAccess.class, () -> Reading.of(access)));
     }
 
-    private static Supplier<Reading<Driver>> driver(SimulatedNode node) {
-        return new LazyDriver(
-                () -> ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow(),
-                new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO),
-                Duration.ofSeconds(10));
+    private static <D, O> LazyLibrary<D> library(String what, Class<? extends Provider<D, O>> port, O options) {
+        return new LazyLibrary<>(what, () -> Provider.of(port).open(options), Duration.ofSeconds(10));
     }
 
     public static NodePaths paths(SimulatedNode node) {
@@ -121,8 +116,7 @@ public final class CheckContexts {
                         Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(15), soon)
                 .withPatience(Duration.ofMinutes(1), soon, soon, Duration.ofSeconds(30))
                 .withLibraryPath(node.libraryPath().toString());
-        DriverProvider provider =
-                ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
-        return SingleReading.once(provider, settings, new PciBus(paths(node)), NodeSampler::snapshot);
+        return SingleReading.once(
+                Provider.of(DriverProvider.class), settings, new PciBus(paths(node)), NodeSampler::snapshot);
     }
 }

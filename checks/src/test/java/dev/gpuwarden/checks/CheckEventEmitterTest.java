@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.health.Finding;
 import java.time.Clock;
 import java.time.Duration;
@@ -64,21 +63,23 @@ class CheckEventEmitterTest {
     void flappingFaultIsMarkedWhileItsCheckPassesAlsoAfterARestart() {
         for (int flap = 0; flap < 2; flap++) {
             run(BAD);
-            assertThat(book.faults()).noneMatch(fault -> HeldFault.is(fault.cause()));
+            assertThat(book.faults()).noneMatch(fault -> fault.cause().isHeld());
             run(GOOD);
             run(GOOD);
         }
-        assertThat(book.faults()).singleElement().matches(fault -> HeldFault.is(fault.cause()));
+        assertThat(book.faults()).singleElement().matches(fault -> fault.cause().isHeld());
         int events = book.taken().size();
         emitter = started(plan);
         run(GOOD);
         run(GOOD);
         assertThat(book.taken()).hasSize(events);
         run(BAD);
-        assertThat(book.faults()).singleElement().matches(fault -> !HeldFault.is(fault.cause()));
+        assertThat(book.faults())
+                .singleElement()
+                .matches(fault -> !fault.cause().isHeld());
         run(GOOD);
         run(GOOD);
-        assertThat(book.faults()).singleElement().matches(fault -> HeldFault.is(fault.cause()));
+        assertThat(book.faults()).singleElement().matches(fault -> fault.cause().isHeld());
     }
 
     @Test

@@ -52,9 +52,7 @@ class CheckRunnerTest {
                 once.histories(),
                 once.limits(),
                 once.expectations(),
-                once.kernelLog(),
-                once.leftOut(),
-                once.work(),
+                once.sources(),
                 once.paths(),
                 once.clock());
     }

@@ -49,17 +49,17 @@ public final class Output {
 
     /** Returns indented JSON, with keys in the order of the maps. */
     public static String json(@Nullable Object tree) {
-        return Json.write(tree, true);
+        return JsonWriter.write(tree, true);
     }
 
     /** Returns JSON in one line, for commands that write one object after the other while they run. */
     public static String jsonLine(@Nullable Object tree) {
-        return Json.write(tree, false);
+        return JsonWriter.write(tree, false);
     }
 
     /** Writes JSON in one line with a small buffer, and does not close the stream. */
     public static void writeJsonLine(@Nullable Object tree, OutputStream out) throws IOException {
-        Json.writeLine(tree, out);
+        JsonWriter.writeLine(tree, out);
     }
 
     /**

@@ -34,7 +34,7 @@ class AlertRulesTest {
     private static final Path GOLDEN = REPOSITORY.resolve("daemon/src/test/resources/golden/metrics");
     private static final Path FAMILIES =
             REPOSITORY.resolve("daemon/src/main/resources/dev/gpuwarden/daemon/metrics/families.tsv");
-    private static final Path AGGREGATOR = REPOSITORY.resolve("aggregator/src/main/java/dev/gpuwarden/aggregator/app");
+    private static final Path AGGREGATOR = REPOSITORY.resolve("aggregator/src/main/java");
 
     private static final Pattern METRIC = Pattern.compile("\\b(?:gpuwarden|process|jvm|gpu)_[a-z0-9_]+");
     private static final Pattern TYPE = Pattern.compile("# TYPE (\\S+) ");
@@ -134,8 +134,8 @@ class AlertRulesTest {
                 names.add(cells[1] + (cells[0].equals("counter") ? "_total" : ""));
             }
         }
-        try (Stream<Path> files = Files.list(AGGREGATOR)) {
-            for (Path file : files.toList()) {
+        try (Stream<Path> files = Files.walk(AGGREGATOR)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
                 Matcher snapshot = SNAPSHOT.matcher(Files.readString(file));
                 while (snapshot.find()) {
                     names.add(snapshot.group(2) + (snapshot.group(1).equals("counter") ? "_total" : ""));

@@ -9,6 +9,8 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -81,5 +83,29 @@ class ArchitectureTest {
     @Test
     void packagesFormNoCycles() {
         slices().matching("dev.gpuwarden.(**)").should().beFreeOfCycles().check(PROGRAM);
+    }
+
+    @Test
+    void filesOfTheJanitorFormNoCycles() {
+        slices().assignedFrom(new FilesOf("dev.gpuwarden.aggregator.janitor"))
+                .should()
+                .beFreeOfCycles()
+                .check(PROGRAM);
+    }
+
+    /** Each file of a package is a slice. */
+    private record FilesOf(String name) implements SliceAssignment {
+
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            return type.getPackageName().equals(name)
+                    ? SliceIdentifier.of(type.getName().replaceFirst("\\$.*", ""))
+                    : SliceIdentifier.ignore();
+        }
+
+        @Override
+        public String getDescription() {
+            return "files of " + name;
+        }
     }
 }

@@ -32,31 +32,31 @@ final class MetricsReference {
 
     static String text(Path repository) throws IOException {
         StringBuilder text = new StringBuilder("""
-                # Metrics
+            # Metrics
 
-                Units are base units: bytes, seconds, watts, joules, hertz, celsius, ratios from 0 to 1. A reading that a board or a
-                driver does not have is absent, never 0; `gpuwarden_gpu_reading_absent` has the cause.
+            Units are base units: bytes, seconds, watts, joules, hertz, celsius, ratios from 0 to 1. A reading that a board or a
+            driver does not have is absent, never 0; `gpuwarden_gpu_reading_absent` has the cause.
 
-                ## Node daemon
+            ## Node daemon
 
-                `DCGM_FI_*` need `--metrics.dcgm-names` ([dcgm-exporter.md](../migration/dcgm-exporter.md)), `autopilot_health_checks`
-                needs `--metrics.autopilot`.
+            `DCGM_FI_*` need `--metrics.dcgm-names` ([dcgm-exporter.md](../migration/dcgm-exporter.md)), `autopilot_health_checks`
+            needs `--metrics.autopilot`.
 
-                | Metric | Type | Labels | Description |
-                | --- | --- | --- | --- |
-                """);
+            | Metric | Type | Labels | Description |
+            | --- | --- | --- | --- |
+            """);
         Map<String, Metric> daemon = daemon(repository.resolve("daemon/src/test/resources/golden/metrics"));
         rows(daemon, true, text);
         text.append("""
 
-                ## Aggregator
+            ## Aggregator
 
-                Its process and its Java runtime have metrics of the same names as the daemon's. `curl --silent localhost:9402/metrics`
-                shows the labels.
+            Its process and its Java runtime have metrics of the same names as the daemon's. `curl --silent localhost:9402/metrics`
+            shows the labels.
 
-                | Metric | Type | Description |
-                | --- | --- | --- |
-                """);
+            | Metric | Type | Description |
+            | --- | --- | --- |
+            """);
         Map<String, Metric> aggregator = aggregator(repository.resolve("aggregator/src/main"));
         aggregator.keySet().removeAll(daemon.keySet());
         rows(aggregator, false, text);
@@ -103,7 +103,7 @@ final class MetricsReference {
         Properties help = new Properties();
         try (Stream<Path> files = Files.walk(sources.resolve("java"));
                 Reader texts = Files.newBufferedReader(
-                        sources.resolve("resources/dev/gpuwarden/aggregator/app/metrics.properties"))) {
+                        sources.resolve("resources/dev/gpuwarden/aggregator/part/metrics.properties"))) {
             help.load(texts);
             for (Path file :
                     files.filter(each -> each.toString().endsWith(".java")).toList()) {

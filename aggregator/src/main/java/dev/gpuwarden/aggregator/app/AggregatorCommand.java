@@ -1,23 +1,12 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainReconciler;
-import dev.gpuwarden.aggregator.ingest.IngestOptions;
-import dev.gpuwarden.aggregator.ingest.IngestServer;
-import dev.gpuwarden.aggregator.janitor.JanitorSettings;
-import dev.gpuwarden.aggregator.janitor.NodeProvider;
-import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
-import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
-import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
-import dev.gpuwarden.aggregator.remediation.RepairReconciler;
-import dev.gpuwarden.aggregator.vram.VramBudgets;
-import dev.gpuwarden.aggregator.vram.VramPart;
-import dev.gpuwarden.aggregator.vram.VramSettings;
-import dev.gpuwarden.aggregator.web.FleetPage;
-import dev.gpuwarden.aggregator.web.FleetView;
-import dev.gpuwarden.aggregator.web.FleetView.Decisions;
-import dev.gpuwarden.aggregator.web.PageOptions;
+import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.part.ArmedRights;
+import dev.gpuwarden.aggregator.part.AuditLog;
+import dev.gpuwarden.aggregator.part.Part;
+import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
@@ -38,7 +27,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -79,36 +67,37 @@ public final class AggregatorCommand implements Callable<Integer> {
 
     private final ShutdownSignal stop;
 
-    @Mixin
-    IngestOptions ingest = new IngestOptions();
+    private final Parts parts = new Parts();
 
     @Mixin
     ClusterOptions cluster = new ClusterOptions();
 
-    @Mixin
-    ControllerOptions options = new ControllerOptions();
-
-    @Mixin
-    MonitorOptions monitoring = new MonitorOptions();
-
-    @Mixin
-    VramOptions vram = new VramOptions();
+    @Option(
+            names = "--audit.file",
+            paramLabel = "FILE",
+            description =
+                    "File for each decision with its evidence, as a line of JSON. The record is on the disk before it"
+                            + " is carried out. At 64 MiB the file becomes FILE.1, up to FILE.8 (default: standard"
+                            + " output).")
+    @Nullable Path auditFile;
 
     @Mixin
     WebOptions web = new WebOptions();
 
     @Mixin
-    PageOptions page = new PageOptions();
-
-    @Mixin
     LogOptions log = new LogOptions();
 
-    @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
     public AggregatorCommand(ShutdownSignal stop) {
         this.stop = stop;
+    }
+
+    @Spec
+    void spec(CommandSpec own) {
+        spec = own;
+        parts.addTo(own);
     }
 
     @Override
@@ -117,75 +106,38 @@ public final class AggregatorCommand implements Callable<Integer> {
         UncaughtErrors.endProgram();
         LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
-        ingest.validate();
-        Optional<QuarantineSettings> settings = options.settings();
-        Optional<DrainReconciler.Settings> drains = options.drains();
-        Optional<RepairReconciler.Settings> repairs = options.repairs();
-        Optional<JanitorSettings> maintenance = options.janitor();
-        NodeProvider provider = options.provider();
-        Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
-        Optional<VramSettings> budgets = vram.settings(options.breaker::namespace);
+        parts.all.forEach(Part::configure);
         try (ShutdownSignal.Registration running = stop.register();
-                Closer parts = new Closer()) {
-            KubeClient api = parts.add(cluster.connect());
-            ArmedRights.check(api, settings, drains, repairs, maintenance, budgets);
-            Decisions decisions = new Decisions();
-            AuditLog audits = parts.add(AuditLog.open(options.auditFile, decisions));
-            Optional<Controllers> controllers = settings.map(set -> parts.add(Controllers.start(
-                    api,
-                    set,
-                    audits,
-                    drains.map(drain -> new DrainController.Draining(drain, audits::drain)),
-                    repairs.map(repair -> new RepairController.Repairing(
-                            repair,
-                            audits::repair,
-                            maintenance.map(janitor ->
-                                    new JanitorController.Maintaining(janitor, provider, audits::maintenance)))))));
-            Optional<ObjectMonitor> monitor = controllers.map(
-                    each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
-            NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
-            Optional<NodeFollower> nodes =
-                    budgets.filter(set -> controllers.isEmpty()).map(set -> parts.add(new NodeFollower(api)));
-            Optional<VramBudgets> tenants = budgets.map(set -> parts.add(VramBudgets.start(
-                    api,
-                    controllers
-                            .map(Controllers::cache)
-                            .orElseGet(() -> nodes.orElseThrow().cache()),
-                    set,
-                    api.clock())));
-            VramPart part = tenants.isPresent() ? tenants.get().nodes() : VramPart.NONE;
-            Supplier<Set<String>> unknown = () -> controllers
-                    .map(Controllers::waitingFor)
-                    .or(() -> nodes.map(NodeFollower::waitingFor))
-                    .orElse(Set.of());
-            IngestServer server = parts.add(IngestServer.of(ingest, api, memory, part));
-            List<HttpHandler> sites = new ArrayList<>();
-            WebStats stats = new WebStats();
-            sites.add(new AggregatorMetrics(server, controllers, monitor, tenants, stats));
-            controllers
-                    .filter(each -> web.pages())
-                    .map(Controllers::view)
-                    .map(view -> new FleetView(view, api, decisions::last, api.clock()))
-                    .ifPresent(board -> sites.addAll(FleetPage.of(board, api, page)));
-            ProbeHandler probes = new ProbeHandler(new Readiness(api, server, unknown)::pending, () -> "");
-            WebServer pages = web.start(probes, sites, parts, stats);
-            announce(pages);
-            announceControllers(settings, drains.isPresent(), repairs.isPresent());
-            LOG.log(
-                    System.Logger.Level.INFO,
-                    "VRAM budgets: "
-                            + (tenants.isPresent()
-                                    ? "evictions " + vram.evictions + ", in " + part.resource()
-                                    : "off"));
-            if (!stopsBeforeCachesSync(running, unknown)) {
-                LOG.log(
-                        System.Logger.Level.INFO,
-                        "taking reports of nodes on "
-                                + hostAndPort(server.listen().address()));
+                Closer open = new Closer()) {
+            KubeClient api = open.add(cluster.connect());
+            ArmedRights.check(api, parts.all);
+            AuditLog audits = AuditLog.open(auditFile);
+            Manager manager = open.add(new Manager(api));
+            Replica replica = new Replica(api, manager, new NodeCache(api.clock()), audits, open);
+            parts.all.forEach(part -> part.start(replica));
+            parts.all.forEach(part -> part.run(replica));
+            LOG.log(System.Logger.Level.INFO, "serving " + serve(replica).url() + "/metrics");
+            parts.all.stream()
+                    .map(Part::mode)
+                    .filter(mode -> !mode.isEmpty())
+                    .forEach(mode -> LOG.log(System.Logger.Level.INFO, mode));
+            if (!stopsBeforeCachesSync(running, manager::waitingFor)) {
+                InetSocketAddress address = parts.ingest.server().listen().address();
+                LOG.log(System.Logger.Level.INFO, "taking reports of nodes on " + hostAndPort(address));
                 running.await();
             }
         }
         return ExitCode.OK;
+    }
+
+    private WebServer serve(Replica replica) {
+        WebStats stats = new WebStats();
+        List<HttpHandler> sites = new ArrayList<>(List.of(new AggregatorMetrics(parts.all, stats)));
+        if (web.pages()) {
+            parts.all.forEach(part -> sites.addAll(part.pages(replica)));
+        }
+        Readiness readiness = new Readiness(replica.api(), parts.ingest.server(), replica.manager()::waitingFor);
+        return web.start(new ProbeHandler(readiness::pending, () -> ""), sites, replica.closer(), stats);
     }
 
     private static boolean stopsBeforeCachesSync(ShutdownSignal.Registration running, Supplier<Set<String>> waitingFor)
@@ -197,23 +149,6 @@ public final class AggregatorCommand implements Callable<Integer> {
             }
         }
         return false;
-    }
-
-    private void announceControllers(Optional<QuarantineSettings> settings, boolean drains, boolean repairs) {
-        LOG.log(
-                System.Logger.Level.INFO,
-                settings.map(set -> "quarantine: " + options.mode + ", as " + set.identity() + " in namespace "
-                                + set.namespace())
-                        .orElse("quarantine: off"));
-        LOG.log(System.Logger.Level.INFO, "drain: " + (drains ? options.drain.mode : "off"));
-        LOG.log(System.Logger.Level.INFO, "remediation: " + (repairs ? options.remediation.mode : "off"));
-        LOG.log(
-                System.Logger.Level.INFO,
-                options.janitor().map(set -> "janitor: Jobs of " + set.image()).orElse("janitor: off"));
-    }
-
-    private void announce(WebServer pages) {
-        LOG.log(System.Logger.Level.INFO, "serving " + pages.url() + "/metrics");
     }
 
     private static String hostAndPort(InetSocketAddress address) {

@@ -1,10 +1,16 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.drain.DrainPart;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.janitor.JanitorPart;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.part.ArmedRights;
+import dev.gpuwarden.aggregator.part.Mode;
+import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
+import dev.gpuwarden.aggregator.remediation.RepairPart;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.aggregator.remediation.TemplateFile;
@@ -13,6 +19,7 @@ import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -23,7 +30,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 
 /** The settings of a deployed aggregator, from the variables and the arguments of its Deployment. */
 public final class DeployedSettings {
@@ -34,16 +43,20 @@ public final class DeployedSettings {
             List.of("QUARANTINE_", "DRAIN_", "REMEDIATION_", "JANITOR_", "BREAKER_", "CLUSTER_");
     private static final Path NO_FILE = Path.of("/nonexistent/gpuwarden.yaml");
 
-    /** The image of Jobs that are validated and never run. */
-    private static final String ASSUMED_IMAGE = "gpuwarden";
-
     private DeployedSettings() {}
 
     /** The options that decide on a node with a fault. */
     @Command
     static final class Options implements Runnable {
-        @Mixin
-        ControllerOptions options = new ControllerOptions();
+        private final Parts parts = new Parts();
+
+        @Unmatched
+        List<String> others = new ArrayList<>();
+
+        @Spec
+        void spec(CommandSpec command) {
+            parts.addTo(command);
+        }
 
         @Override
         public void run() {}
@@ -67,7 +80,7 @@ public final class DeployedSettings {
                     templates);
         } catch (ApiException e) {
             return settings(
-                    new ControllerOptions(),
+                    new Parts(),
                     namespace,
                     origin,
                     templates,
@@ -88,7 +101,7 @@ public final class DeployedSettings {
                 .findFirst();
         if (container.isEmpty()) {
             return settings(
-                    new ControllerOptions(),
+                    new Parts(),
                     namespace,
                     origin,
                     templates,
@@ -100,38 +113,19 @@ public final class DeployedSettings {
             CommandLine line = Main.commandLine(
                     new SettingSources(variables(container.get()), NO_FILE),
                     List.of(group).iterator());
-            line.parseArgs(arguments(container.get()));
+            List<String> words = words(container.get());
+            line.parseArgs(words.subList(words.indexOf(COMMAND), words.size()).toArray(String[]::new));
             Optional<String> unread = unread(container.get(), origin)
-                    .or(() -> Optional.ofNullable(parsed.options.remediation.templates)
+                    .or(() -> parsed.parts
+                            .repair
+                            .templates()
                             .filter(file -> templates.isEmpty())
                             .map(file -> origin + " has users' templates in " + file
                                     + ", which are not read: give the file by --templates"));
-            return settings(parsed.options, namespace, origin, templates, unread);
+            return settings(parsed.parts, namespace, origin, templates, unread);
         } catch (CommandLine.ParameterException | UserError e) {
-            return settings(
-                    new ControllerOptions(), namespace, origin, templates, Optional.of(origin + ": " + e.getMessage()));
+            return settings(new Parts(), namespace, origin, templates, Optional.of(origin + ": " + e.getMessage()));
         }
-    }
-
-    /** Returns the command with its options of these sections. */
-    private static String[] arguments(Map<String, Object> container) {
-        List<String> kept = new ArrayList<>(List.of(COMMAND));
-        List<String> words = words(container);
-        boolean open = false;
-        for (String word : words.subList(words.indexOf(COMMAND) + 1, words.size())) {
-            boolean option = word.startsWith("-");
-            boolean ours = option ? isOfSections(word) : open;
-            if (ours) {
-                kept.add(word);
-            }
-            open = ours && option && word.indexOf('=') < 0;
-        }
-        return kept.toArray(String[]::new);
-    }
-
-    private static boolean isOfSections(String option) {
-        String name = option.replaceFirst("^--", "").toUpperCase(Locale.ROOT);
-        return SECTIONS.stream().anyMatch(section -> name.startsWith(section.replace('_', '.')));
     }
 
     private static List<String> words(Map<String, Object> container) {
@@ -172,58 +166,37 @@ public final class DeployedSettings {
     }
 
     private static PipelineSettings settings(
-            ControllerOptions options,
+            Parts parts,
             String namespace,
             String origin,
             Optional<RepairTemplates> templates,
             Optional<String> unread) {
-        JanitorSettings assumed = assumed(options, namespace);
-        Optional<JanitorSettings> janitor = unread.isPresent()
-                ? Optional.of(assumed)
-                : options.janitor.settings(namespace, options.drain.policies().system());
-        RepairReconciler.Settings repairs = new RepairReconciler.Settings(
-                true,
-                options.remediation.approval == RemediationOptions.Approval.manual,
-                options.remediation.attempts,
-                options.remediation.memory,
-                options.remediation.settle,
-                templates.orElse(RepairTemplates.NONE),
-                options.janitor.lockNamespace(namespace));
+        DrainPolicies policies = parts.drain.policies();
+        JanitorSettings assumed = parts.janitor.assumed(namespace);
+        Optional<JanitorSettings> janitor =
+                unread.isPresent() ? Optional.of(assumed) : parts.janitor.settings(namespace);
+        RepairReconciler.Settings repairs =
+                parts.repair.assumed(templates.orElse(RepairTemplates.NONE), parts.janitor.lockNamespace(namespace));
+        List<Need.Rights> needs = new ArrayList<>(List.of(ArmedRights.armed("quarantine")));
+        needs.addAll(DrainPart.needs(policies));
+        needs.addAll(RepairPart.needs(repairs));
+        janitor.map(JanitorPart::needs).ifPresent(needs::addAll);
         return new PipelineSettings(
                 origin,
                 unread,
-                mode(options.mode, unread),
-                mode(options.drain.mode, unread),
-                mode(options.remediation.mode, unread),
-                options.drain.force == ControllerOptions.Force.on,
-                options.drain.policies(),
+                mode(parts.quarantine.given(), unread),
+                mode(parts.drain.given(), unread),
+                mode(parts.repair.given(), unread),
+                parts.drain.forces(),
+                policies,
                 repairs,
                 janitor,
-                ArmedRights.ofPipeline(options.drain.policies(), repairs, janitor));
+                needs);
     }
 
-    private static JanitorSettings assumed(ControllerOptions options, String namespace) {
-        if (options.janitor.image == null) {
-            options.janitor.image = ASSUMED_IMAGE;
-            JanitorSettings settings = options.janitor
-                    .settings(namespace, options.drain.policies().system())
-                    .orElseThrow();
-            options.janitor.image = null;
-            return settings;
-        }
-        return options.janitor
-                .settings(namespace, options.drain.policies().system())
-                .orElseThrow();
-    }
-
-    private static PipelineSettings.Mode mode(ControllerOptions.Mode mode, Optional<String> unread) {
-        if (unread.isPresent()) {
-            return PipelineSettings.Mode.UNKNOWN;
-        }
-        return switch (mode) {
-            case off -> PipelineSettings.Mode.OFF;
-            case dry_run -> PipelineSettings.Mode.DRY_RUN;
-            case armed -> PipelineSettings.Mode.ARMED;
-        };
+    private static PipelineSettings.Mode mode(Mode mode, Optional<String> unread) {
+        return unread.isPresent()
+                ? PipelineSettings.Mode.UNKNOWN
+                : PipelineSettings.Mode.valueOf(mode.name().toUpperCase(Locale.ROOT));
     }
 }

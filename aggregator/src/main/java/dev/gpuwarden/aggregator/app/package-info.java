@@ -1,2 +1,2 @@
-/** The command `aggregator`: its options, its composition root and its metrics. */
+/** The command `aggregator`: the list of its parts, and its start. */
 package dev.gpuwarden.aggregator.app;

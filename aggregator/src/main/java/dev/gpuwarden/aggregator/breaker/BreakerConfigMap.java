@@ -2,12 +2,12 @@ package dev.gpuwarden.aggregator.breaker;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.controller.StepModes;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -90,9 +90,6 @@ public final class BreakerConfigMap {
                 changed.run();
                 outdated.run();
             }
-
-            @Override
-            public void onSynced() {}
         };
     }
 

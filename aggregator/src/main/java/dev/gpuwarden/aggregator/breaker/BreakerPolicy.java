@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.breaker;
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

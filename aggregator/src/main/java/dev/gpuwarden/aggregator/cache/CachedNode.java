@@ -1,9 +1,11 @@
 package dev.gpuwarden.aggregator.cache;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A Node as the API server returned it.
@@ -34,6 +36,11 @@ public record CachedNode(
                 JsonTrees.texts(metadata, "annotations"),
                 JsonTrees.objects(spec, "taints"),
                 tree);
+    }
+
+    /** Returns the time in an annotation; empty if it has none. */
+    public Optional<Instant> time(String annotation) {
+        return JsonTrees.time(annotations, annotation);
     }
 
     public static Taint taint(Map<String, Object> tree) {

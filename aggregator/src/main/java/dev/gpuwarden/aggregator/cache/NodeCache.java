@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.cache;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.client.ResourceVersions;
 import dev.gpuwarden.core.util.BoundedMap;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collections;
@@ -38,10 +38,10 @@ public final class NodeCache implements NodeHealthCache {
          * @param node the Node; empty if it was deleted
          * @param ours true if this program wrote the change
          */
-        void node(String name, Optional<CachedNode> node, boolean ours);
+        default void node(String name, Optional<CachedNode> node, boolean ours) {}
 
         /** @param health the NodeHealth without large fields; empty if it was deleted */
-        void health(String name, Optional<Map<String, Object>> health);
+        default void health(String name, Optional<Map<String, Object>> health) {}
     }
 
     /** @param delivered the last version that the watch delivered; 0 if unknown */
@@ -114,8 +114,6 @@ public final class NodeCache implements NodeHealthCache {
     @Override
     public void follow(BiConsumer<String, Map<String, Object>> receiver) {
         listen(new Listener() {
-            @Override
-            public void node(String name, Optional<CachedNode> node, boolean ours) {}
 
             @Override
             public void health(String name, Optional<Map<String, Object>> health) {
@@ -272,9 +270,6 @@ public final class NodeCache implements NodeHealthCache {
             public void onDelete(String name) {
                 NodeCache.this.gone(name);
             }
-
-            @Override
-            public void onSynced() {}
         };
     }
 
@@ -295,9 +290,6 @@ public final class NodeCache implements NodeHealthCache {
             public void onDelete(String name) {
                 healthGone(name);
             }
-
-            @Override
-            public void onSynced() {}
         };
     }
 

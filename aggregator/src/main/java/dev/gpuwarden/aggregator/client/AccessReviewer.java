@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.client;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,20 +1,21 @@
 package dev.gpuwarden.aggregator.client;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import dev.gpuwarden.cli.JsonReader;
+import dev.gpuwarden.cli.JsonWriter;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.Inflater;
 import java.util.zip.InflaterInputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A converter between JSON and plain trees: maps in the order of the text, lists, texts, booleans, longs and doubles. A null
@@ -23,7 +24,6 @@ import java.util.zip.InflaterInputStream;
 public final class Json {
 
     private static final JsonReader READER = JsonReader.ofDepth(JsonReader.DEEPEST);
-    private static final JsonFactory FACTORY = new JsonFactory();
 
     private Json() {}
 
@@ -44,38 +44,7 @@ public final class Json {
 
     /** Returns the tree as JSON on one line. Any value except maps, lists, booleans and numbers becomes its text. */
     public static String write(Object tree) {
-        StringWriter text = new StringWriter();
-        try (JsonGenerator json = FACTORY.createGenerator(text)) {
-            write(json, tree);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return text.toString();
-    }
-
-    private static void write(JsonGenerator json, Object node) throws IOException {
-        if (node instanceof Map<?, ?> map) {
-            json.writeStartObject();
-            for (Map.Entry<?, ?> entry : map.entrySet()) {
-                json.writeFieldName(entry.getKey().toString());
-                write(json, entry.getValue());
-            }
-            json.writeEndObject();
-        } else if (node instanceof List<?> list) {
-            json.writeStartArray();
-            for (Object item : list) {
-                write(json, item);
-            }
-            json.writeEndArray();
-        } else if (node instanceof Boolean bool) {
-            json.writeBoolean(bool);
-        } else if (node instanceof Double number) {
-            json.writeNumber(number);
-        } else if (node instanceof Number number) {
-            json.writeNumber(number.longValue());
-        } else {
-            json.writeString(node.toString());
-        }
+        return JsonWriter.compact(tree);
     }
 
     /**
@@ -111,6 +80,42 @@ public final class Json {
             } finally {
                 inflater.end();
             }
+        }
+    }
+    /** Trees like those that {@link Json} reads: whole numbers are longs, other numbers are doubles, and null values are left out. */
+    public static final class PlainTree {
+
+        private PlainTree() {}
+
+        public static Map<String, Object> of(Map<?, ?> object) {
+            Map<String, Object> plain = new LinkedHashMap<>();
+            object.forEach((key, value) -> {
+                Object item = value(value);
+                if (item != null) {
+                    plain.put(String.valueOf(key), item);
+                }
+            });
+            return plain;
+        }
+
+        private static @Nullable Object value(@Nullable Object value) {
+            if (value instanceof Map<?, ?> map) {
+                return of(map);
+            }
+            if (value instanceof List<?> list) {
+                List<Object> plain = new ArrayList<>(list.size());
+                for (Object each : list) {
+                    Object item = value(each);
+                    if (item != null) {
+                        plain.add(item);
+                    }
+                }
+                return plain;
+            }
+            if (value instanceof Integer || value instanceof Short || value instanceof Byte) {
+                return ((Number) value).longValue();
+            }
+            return value instanceof Number number && !(value instanceof Long) ? (Object) number.doubleValue() : value;
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.client;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.Config;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.client;
 
 import dev.gpuwarden.api.AccessCodec;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.client;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.client;
 
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
+import dev.gpuwarden.aggregator.client.Json.PlainTree;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -56,7 +56,7 @@ public final class ResourceInformer implements AutoCloseable {
         void onDelete(String name);
 
         /** Called after each list, when the listener has received all of its objects. */
-        void onSynced();
+        default void onSynced() {}
     }
 
     private final ResourceKind kind;

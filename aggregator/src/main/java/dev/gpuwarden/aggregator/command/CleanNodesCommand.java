@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.breaker.BreakerOptions;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.AccessReviewer;
 import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.Manager;
@@ -16,6 +16,7 @@ import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Clock;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.breaker.BreakerOptions;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.fleet.FleetReader;

@@ -1,15 +1,16 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.Pool;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
 import dev.gpuwarden.aggregator.fleet.FleetReader.NodeStory;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
 import dev.gpuwarden.aggregator.fleet.Seen;
+import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.remediation.NodePipeline;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -56,7 +57,7 @@ record ExplainReport(NodeStory story) {
     }
 
     /** Returns the last decision, as far as the Node records it. */
-    Optional<QuarantineEvents> decided() {
+    Optional<NodeNews> decided() {
         return QuarantineEvents.of(story.facts().node());
     }
 
@@ -129,7 +130,7 @@ record ExplainReport(NodeStory story) {
         return notes;
     }
 
-    private static Map<String, Object> tree(QuarantineEvents news) {
+    private static Map<String, Object> tree(NodeNews news) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("at", news.at().toString());
         tree.put("reason", news.reason());

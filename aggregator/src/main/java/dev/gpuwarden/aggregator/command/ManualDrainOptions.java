@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.command;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Identifiers;
 import java.time.Duration;

@@ -1,13 +1,13 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
+import dev.gpuwarden.aggregator.client.Json.PlainTree;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyDryRun;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

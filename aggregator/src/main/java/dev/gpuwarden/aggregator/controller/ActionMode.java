@@ -11,6 +11,10 @@ public enum ActionMode {
     DRY_RUN,
     ARMED;
 
+    public static ActionMode of(boolean armed) {
+        return armed ? ARMED : DRY_RUN;
+    }
+
     /** Returns the mode as the options spell it: `dry-run` or `armed`. */
     public String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -7,5 +7,5 @@ public interface LeaderListener {
     void begin();
 
     /** This replica does not lead any more, or stops. */
-    void end();
+    default void end() {}
 }

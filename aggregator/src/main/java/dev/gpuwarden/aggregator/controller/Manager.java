@@ -7,8 +7,10 @@ import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.cli.run.Closer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The runtime of controllers while this replica leads and all of its informers have synced. Every replica follows the cluster,
@@ -23,6 +25,7 @@ public final class Manager implements AutoCloseable {
     private final Closer parts = new Closer();
     private final List<LeaderListener> listeners = new ArrayList<>();
     private final Set<String> unsynced = new TreeSet<>();
+    private final Map<String, ResourceInformer> informers = new ConcurrentHashMap<>();
     private boolean leads;
     private boolean running;
 
@@ -36,14 +39,12 @@ public final class Manager implements AutoCloseable {
     }
 
     /**
-     * Returns the work queue of a new controller. It takes names while this manager runs.
+     * Returns a new work queue. Once it has its reconciler ({@link WorkQueue#run}), it takes names while this manager runs.
      *
      * @param what the kind of the names, for the log
      */
-    public WorkQueue controller(String what, int workers, Reconciler reconciler) {
-        WorkQueue queue = keep(new WorkQueue(what, workers, reconciler));
-        onLeading(queue);
-        return queue;
+    public WorkQueue queue(String what, int workers) {
+        return new WorkQueue(what, workers, queue -> onLeading(keep(queue)));
     }
 
     /** Follows all objects of a kind from now on. No controller runs before the listener has received them once. */
@@ -51,7 +52,20 @@ public final class Manager implements AutoCloseable {
         synchronized (this) {
             unsynced.add(kind.plural());
         }
-        return keep(api.informer(kind, listener, () -> synced(kind)));
+        ResourceInformer informer = keep(api.informer(kind, listener, () -> synced(kind)));
+        informers.put(kind.plural(), informer);
+        return informer;
+    }
+
+    /** Returns whether a kind is followed. */
+    public boolean isFollowed(ResourceKind kind) {
+        return informers.containsKey(kind.plural());
+    }
+
+    /** Returns whether a kind is followed and its watch works now. */
+    public boolean isWatching(ResourceKind kind) {
+        ResourceInformer informer = informers.get(kind.plural());
+        return informer != null && informer.watching();
     }
 
     /** Registers a listener. Listeners begin in the order in which they came, and end in the reverse order. */

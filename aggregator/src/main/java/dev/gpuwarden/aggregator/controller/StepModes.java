@@ -15,15 +15,6 @@ public record StepModes(Optional<ActionMode> drain, Optional<ActionMode> repair)
 
     private static final String NONE = "off";
 
-    /** @param drainArmed empty if nodes are not drained */
-    public static StepModes of(Optional<Boolean> drainArmed, Optional<Boolean> repairArmed) {
-        return new StepModes(drainArmed.map(StepModes::mode), repairArmed.map(StepModes::mode));
-    }
-
-    private static ActionMode mode(boolean armed) {
-        return armed ? ActionMode.ARMED : ActionMode.DRY_RUN;
-    }
-
     /** Returns the mode as the options spell it: `off`, `dry-run` or `armed`. */
     public static String label(Optional<ActionMode> mode) {
         return mode.map(ActionMode::label).orElse(NONE);

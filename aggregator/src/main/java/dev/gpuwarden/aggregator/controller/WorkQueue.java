@@ -8,11 +8,14 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A deduplicating work queue with one worker per name and exponential back-off, like client-go's. A name that is added while it is
@@ -33,7 +36,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
     }
 
     private final String what;
-    private final Reconciler reconciler;
+    private final Consumer<WorkQueue> runs;
     private final ScheduledThreadPoolExecutor threads;
     private final Map<String, Stage> stages = new HashMap<>();
     private final Map<String, Integer> failures = new HashMap<>();
@@ -41,14 +44,28 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
     private final Set<String> later = new HashSet<>();
     private final Set<Thread> working = new HashSet<>();
     private boolean open;
+    private @Nullable Reconciler reconciler;
 
     /** @param what the kind of the names, for the log */
-    public WorkQueue(String what, int workers, Reconciler reconciler) {
+    public WorkQueue(String what, int workers) {
+        this(what, workers, queue -> {});
+    }
+
+    /** @param runs receives this queue once it has its reconciler */
+    WorkQueue(String what, int workers, Consumer<WorkQueue> runs) {
         this.what = what;
-        this.reconciler = reconciler;
-        this.threads = new ScheduledThreadPoolExecutor(workers, Threads.daemon("gpuwarden-" + what.replace(' ', '-')));
+        this.runs = runs;
+        this.threads =
+                new ScheduledThreadPoolExecutor(workers, Threads.daemon("gpuwarden-queue-" + what.replace(' ', '-')));
         this.threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         this.threads.setRemoveOnCancelPolicy(true);
+    }
+
+    /** Gives the queue its reconciler, before {@link #begin}. A reconciler that adds names itself needs the queue first. */
+    public WorkQueue run(Reconciler given) {
+        reconciler = given;
+        runs.accept(this);
+        return this;
     }
 
     /** Adds a name. Does nothing while the queue is closed: the code that begins it adds all names. */
@@ -92,7 +109,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
 
     @Override
     public synchronized void begin() {
-        open = true;
+        open = reconciler != null;
     }
 
     /** Removes all names that wait, and interrupts the workers. */
@@ -118,7 +135,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
         boolean done = false;
         boolean retried = false;
         try {
-            reconciler.reconcile(name);
+            Objects.requireNonNull(reconciler).reconcile(name);
             done = true;
         } catch (ApiException e) {
             failed(name, String.valueOf(e.getMessage()), Duration.ofSeconds(e.retryAfterSeconds()));

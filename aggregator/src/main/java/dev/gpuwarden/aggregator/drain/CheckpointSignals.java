@@ -2,9 +2,10 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
-import dev.gpuwarden.aggregator.drain.PodView.Checkpoint;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalAnswer;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
+import dev.gpuwarden.aggregator.pods.PodView;
+import dev.gpuwarden.aggregator.pods.PodView.Checkpoint;
 import dev.gpuwarden.cli.Durations;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

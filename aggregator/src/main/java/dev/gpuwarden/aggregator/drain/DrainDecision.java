@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.drain.DrainAnnotation.Waiting;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.quarantine.NodePatch;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation.Waiting;
-import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
+import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ public final class DrainEvents {
 
     private DrainEvents() {}
 
-    public static List<QuarantineEvents> of(CachedNode node) {
+    public static List<NodeNews> of(CachedNode node) {
         try {
             Optional<DrainAnnotation> drain = DrainAnnotation.find(node);
             return drain.isEmpty() || !DrainRequest.drainable(node) ? List.of() : of(drain.get());
@@ -41,14 +41,14 @@ public final class DrainEvents {
         }
     }
 
-    static List<QuarantineEvents> of(DrainAnnotation drain) {
+    static List<NodeNews> of(DrainAnnotation drain) {
         if (drain.finished().isPresent()) {
-            return List.of(new QuarantineEvents(
+            return List.of(new NodeNews(
                     "Drained", DrainText.of(drain), true, drain.finished().get()));
         }
-        List<QuarantineEvents> news = new ArrayList<>();
+        List<NodeNews> news = new ArrayList<>();
         drain.reopened()
-                .map(again -> new QuarantineEvents(
+                .map(again -> new NodeNews(
                         "DrainReopened",
                         DrainText.of(again) + ": a pod that holds a GPU came to the node",
                         false,
@@ -59,16 +59,15 @@ public final class DrainEvents {
                     .filter(pod -> pod.step().equals(step))
                     .toList();
             Optional<Instant> at = pods.stream().map(Waiting::since).max(Instant::compareTo);
-            at.ifPresent(since ->
-                    news.add(new QuarantineEvents(reason, DrainText.waiting(pods), GOOD.contains(step), since)));
+            at.ifPresent(since -> news.add(new NodeNews(reason, DrainText.waiting(pods), GOOD.contains(step), since)));
         });
         return news;
     }
 
     /** Returns the Event of a drain in a dry run. */
-    public static List<QuarantineEvents> would(Optional<DrainDryRun> rehearsal) {
+    public static List<NodeNews> would(Optional<DrainDryRun> rehearsal) {
         return rehearsal.stream()
-                .map(dryRun -> new QuarantineEvents("DrainDryRun", dryRun.text(), true, dryRun.at()))
+                .map(dryRun -> new NodeNews("DrainDryRun", dryRun.text(), true, dryRun.at()))
                 .toList();
     }
 

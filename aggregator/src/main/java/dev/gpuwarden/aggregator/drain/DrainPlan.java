@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

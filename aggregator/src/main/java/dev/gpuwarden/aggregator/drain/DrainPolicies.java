@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
+import dev.gpuwarden.aggregator.pods.PodView;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -7,12 +7,16 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Reconciler;
+import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
+import dev.gpuwarden.aggregator.part.Replica;
+import dev.gpuwarden.aggregator.pods.PodEviction;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -23,7 +27,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
@@ -47,12 +50,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
      * @param force true if senders may request that all pods leave immediately, whatever the policies are
      * @param processes true if pods leave whose processes have a GPU of the drain open, also without a request
      */
-    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force, boolean processes) {
-
-        public Settings(boolean armed, DrainPolicies policies) {
-            this(armed, policies, DrainTimes.DEFAULT, false, false);
-        }
-    }
+    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force, boolean processes) {}
 
     private final KubeClient api;
     private final NodeCache cache;
@@ -66,7 +64,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private final DrainMetrics metrics = new DrainMetrics();
     private final FollowedNodes followed;
     private final NodeRetries retries;
-    private final BiConsumer<String, Duration> againAfter;
+    private final WorkQueue queue;
     /** The result of the dry run of each node, so that its pods are not listed again. */
     private final Map<String, DrainDryRun> rehearsed = new ConcurrentHashMap<>();
 
@@ -78,25 +76,21 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
      * Creates the reconciler.
      *
      * @param audits receiver of each decision before it is carried out, and of its results
-     * @param again adds a node to the work queue
-     * @param againAfter adds a node to the work queue after a delay; the last delay replaces the one before
      * @param written receiver of the name of each node that was written, whose cached version may be old
      */
     public DrainReconciler(
-            KubeClient api,
-            NodeCache cache,
+            Replica replica,
             Settings settings,
             GpuHolderSource gpuPods,
-            Clock clock,
+            WorkQueue queue,
             Consumer<DrainAudit> audits,
-            Consumer<String> again,
-            BiConsumer<String, Duration> againAfter,
             Consumer<String> written) {
-        this.api = api;
-        this.cache = cache;
+        this.api = replica.api();
+        this.cache = replica.cache();
         this.settings = settings;
         this.gpuPods = gpuPods;
-        this.clock = clock;
+        this.queue = queue;
+        this.clock = api.clock();
         this.log = new DrainAuditLog(audits);
         this.written = written;
         this.reasons = new DrainReasons(new ActCheck(api, cache, clock), cache, settings.force());
@@ -106,16 +100,15 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                 clock,
                 log,
                 metrics,
-                again,
+                queue::add,
                 () -> open,
                 reasons::again);
         this.retries = new NodeRetries(api, cache);
-        this.followed = new FollowedNodes(api, again, settings.times().retry());
-        this.together = new WorkloadGroups(again);
-        this.againAfter = againAfter;
+        this.followed = new FollowedNodes(api, queue::add, settings.times().retry());
+        this.together = new WorkloadGroups(queue::add);
         cache.follow((node, health) -> {
             if (followed.has(node) && SignalRequest.any(health) || reasons.isNew(node, health)) {
-                again.accept(node);
+                queue.add(node);
             }
         });
     }
@@ -134,7 +127,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         rehearsed.clear();
     }
 
-    public DrainMetrics metrics() {
+    DrainMetrics metrics() {
         return metrics;
     }
 
@@ -171,7 +164,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private boolean outrun(CachedNode tried) {
         boolean outrun = followed.find(tried.name()).filter(DrainState::outrun).isPresent();
         if (outrun) {
-            againAfter.accept(tried.name(), WATCH);
+            queue.addAfter(tried.name(), WATCH);
         }
         return outrun;
     }
@@ -252,20 +245,20 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             var unused = cache.wrote(api.patch(NodeCache.NODES.path(node.name()), decision.patch()));
             drain.written(now);
             written.accept(node.name());
-            metrics.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
+            metrics.drains.add(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
         }
         drain.stuck(decision.record().failed());
         drain.over(!decision.record().active());
         if (drain.isOver()) {
             if (!decision.patch().isEmpty()) {
-                metrics.finishedAfter(System.nanoTime() - drain.endNanos());
+                metrics.finishes.add(System.nanoTime() - drain.endNanos());
                 removals.withdrawSignals(node.name());
             }
             together.forget(node.name());
             // Keeps the watch of a drained node, or lists its pods again later if too many are watched.
             if (followed.tooManyOver()) {
                 forget(node.name());
-                againAfter.accept(node.name(), LIST_AGAIN);
+                queue.addAfter(node.name(), LIST_AGAIN);
             }
             return;
         }
@@ -281,8 +274,8 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                         drain.written().plus(settings.times().quiet()),
                         now)
                 // A millisecond later, so that the time itself has passed then.
-                .ifPresent(time -> againAfter.accept(
-                        node.name(), Duration.between(now, time).plusMillis(1)));
+                .ifPresent(time ->
+                        queue.addAfter(node.name(), Duration.between(now, time).plusMillis(1)));
     }
 
     private CheckpointSignals notices(CachedNode node, DrainState drain) {
@@ -310,7 +303,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                     .toList();
             log.cancelled(node, left, now);
             removals.withdrawSignals(node.name());
-            metrics.drain("cancel");
+            metrics.drains.add("cancel");
         }
         forget(node.name());
     }
@@ -324,7 +317,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             CachedNode node, DrainAnnotation asked, DrainDecision decision, Optional<String> missing, Instant now) {
         DrainDryRun dryRun = DrainDryRun.of(node, asked, decision.plan(), missing, now);
         if (rehearsed.put(node.name(), dryRun) == null) {
-            metrics.drain("dry_run");
+            metrics.drains.add("dry_run");
         }
         log.rehearsed(node, dryRun, decision);
         forget(node.name());

@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.pods.PodEviction;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.core.limit.Backoff;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collection;

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

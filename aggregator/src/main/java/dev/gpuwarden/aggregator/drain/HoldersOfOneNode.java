@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collection;

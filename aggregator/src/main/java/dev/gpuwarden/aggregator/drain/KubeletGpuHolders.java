@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer;
 import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson.HoldingsReader;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.util.Threads;

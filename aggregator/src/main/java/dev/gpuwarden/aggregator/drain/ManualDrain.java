@@ -14,6 +14,7 @@ import dev.gpuwarden.aggregator.drain.ManualDrainState.Result;
 import dev.gpuwarden.aggregator.drain.ManualDrainState.Result.Outcome;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.aggregator.pods.PodEviction;
 import dev.gpuwarden.cli.run.Closer;
 import java.time.Clock;
 import java.time.Duration;

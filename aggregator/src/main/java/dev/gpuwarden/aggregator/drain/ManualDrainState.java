@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.drain;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -4,9 +4,11 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
-import dev.gpuwarden.aggregator.drain.PodEviction.Outcome;
-import dev.gpuwarden.aggregator.drain.PodView.Checkpoint;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.aggregator.pods.PodEviction;
+import dev.gpuwarden.aggregator.pods.PodEviction.Outcome;
+import dev.gpuwarden.aggregator.pods.PodView;
+import dev.gpuwarden.aggregator.pods.PodView.Checkpoint;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -122,7 +124,7 @@ final class PodEvictor implements AutoCloseable {
             boolean deletes = plan.step() == Step.DELETE;
             log.pod(node.get(), deletes ? "delete" : "evict", plan.reason(), pod, clock.instant());
             Outcome outcome = deletes ? removal.delete(pod) : removal.evict(pod);
-            metrics.asked(outcome.kind());
+            metrics.pods.add(outcome.kind());
             if (outcome instanceof Outcome.Refused refused) {
                 log.pod(node.get(), "refused", refused.why(), pod, clock.instant());
             } else {
@@ -150,11 +152,11 @@ final class PodEvictor implements AutoCloseable {
         try {
             log.pod(node, "signal", plan.reason(), pod, clock.instant());
             var unused = signals.ask(node.name(), pod.uid(), signal);
-            metrics.asked("signalled");
+            metrics.pods.add("signalled");
             drain.requested(pod.uid());
             log.pod(node, "signalled", "", pod, clock.instant());
         } catch (ApiException e) {
-            metrics.asked("unsignalled");
+            metrics.pods.add("unsignalled");
             // The node has no NodeHealth, or the signal is not valid.
             boolean never = e.notFound() || e.invalid();
             Duration least = Duration.ofSeconds(Math.min(e.retryAfterSeconds(), 60));

@@ -9,7 +9,6 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.cache.NodeCache.Trim;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.Manager;
@@ -24,6 +23,7 @@ import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Threads;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -57,7 +57,7 @@ public final class FleetReader {
     /** Reads all nodes and assesses each. */
     public FleetSnapshot snapshot(Instant now) throws ApiException, InterruptedException {
         FutureTask<Map<String, Map<String, Object>>> task = new FutureTask<>(this::healths);
-        Threads.daemon("gpuwarden-aside", task).start();
+        Threads.daemon("gpuwarden-fleet-reading", task).start();
         BreakerStatus breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
         PoolCounts pools = nodes(breaker, nodes::add);

@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache.Trim;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
@@ -11,6 +10,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.holder.GpuResource;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Comparator;

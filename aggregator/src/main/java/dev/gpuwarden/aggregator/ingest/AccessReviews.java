@@ -6,24 +6,22 @@ import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessOutcome;
 import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.Acknowledgement;
-import dev.gpuwarden.core.limit.OpenRequests;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
+import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.core.limit.RateLimit;
-import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Reviews of the tokens that users show to nodes, by the API server. Few run at a time, in threads of their own. They are
- * bounded for each node and for all, because each may cost the API server two requests. Each question gets one answer.
- * Thread-safe.
+ * Reviews of the tokens that users show to nodes, by the API server. They are bounded, because each may cost the API server two
+ * requests. Thread-safe.
  */
-final class AccessReviews implements AutoCloseable {
+final class AccessReviews extends RequestWorkers<AccessReview> implements NodeMessageKind {
 
     private static final System.Logger LOG = System.getLogger(AccessReviews.class.getName());
 
@@ -39,8 +37,8 @@ final class AccessReviews implements AutoCloseable {
     private static final int MOST_NODES = 20_000;
     private static final Object ALL = new Object();
 
-    private static final int THREADS = 2;
     private static final int QUEUE = 32;
+    private static final String NO_ANSWER = "the API server does not answer the aggregator";
 
     /** A judge of tokens, which blocks while it asks the API server. */
     interface Judge {
@@ -49,97 +47,84 @@ final class AccessReviews implements AutoCloseable {
 
     private final Judge judge;
     private final IngestMetrics metrics;
-    private final LongSupplier nanoTime;
     private final RateLimit ofOne;
     private final RateLimit ofAll;
-    private final ThreadPoolExecutor threads;
-    private final OpenRequests open = new OpenRequests(AccessCodec.MOST_OPEN);
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
     AccessReviews(Judge judge, IngestMetrics metrics, LongSupplier nanoTime) {
+        super("gpuwarden-access", QUEUE, AccessCodec.MOST_OPEN, AccessCodec.PATIENCE, nanoTime);
         this.judge = judge;
         this.metrics = metrics;
-        this.nanoTime = nanoTime;
         this.ofOne = new RateLimit(BURST, EACH_NANOS, MOST_NODES, nanoTime);
         this.ofAll = new RateLimit(BURST_OF_ALL, EACH_OF_ALL_NANOS, 1, nanoTime);
-        this.threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                30,
-                TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(QUEUE),
-                Threads.daemon("gpuwarden-access"));
-        threads.allowCoreThreadTimeOut(true);
-    }
-
-    /**
-     * Accepts a question. Does not block.
-     *
-     * @param node the node that the stream has proven
-     * @param answer called once, from any thread
-     */
-    void asked(String node, AccessReview review, Consumer<Acknowledgement> answer) {
-        if (!open.begin(node)) {
-            refuse(review, "the node has " + AccessCodec.MOST_OPEN + " questions open: try again soon", answer);
-            return;
-        }
-        if (!ofOne.take(node) || !ofAll.take(ALL)) {
-            open.end(node);
-            refuse(review, "too many tokens are shown: try again in some seconds", answer);
-            return;
-        }
-        long since = nanoTime.getAsLong();
-        try {
-            threads.execute(() -> work(node, review, since, answer));
-        } catch (RejectedExecutionException e) {
-            open.end(node);
-            refuse(review, "the aggregator has too many tokens to check: try again soon", answer);
-        }
-    }
-
-    private void refuse(AccessReview review, String why, Consumer<Acknowledgement> answer) {
-        metrics.reviews.add("refused");
-        answer.accept(AccessCodec.verdict(review.getId(), AccessOutcome.ACCESS_OUTCOME_UNKNOWN, why));
-    }
-
-    private void work(String node, AccessReview review, long since, Consumer<Acknowledgement> answer) {
-        PageAuthorizer.Verdict verdict =
-                new PageAuthorizer.Verdict(false, "the API server does not answer the aggregator");
-        AccessOutcome outcome = AccessOutcome.ACCESS_OUTCOME_UNKNOWN;
-        try {
-            if (nanoTime.getAsLong() - since < AccessCodec.PATIENCE.toNanos()) {
-                verdict = judge.judge(review.getToken(), node);
-                outcome =
-                        verdict.welcome() ? AccessOutcome.ACCESS_OUTCOME_ALLOWED : AccessOutcome.ACCESS_OUTCOME_DENIED;
-                failureLogged.set(false);
-            }
-        } catch (ApiException e) {
-            failed(String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
-            failed(e.toString());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            open.end(node);
-            metrics.reviews.add(
-                    switch (outcome) {
-                        case ACCESS_OUTCOME_ALLOWED -> "allowed";
-                        case ACCESS_OUTCOME_DENIED -> "denied";
-                        default -> "unknown";
-                    });
-            answer.accept(AccessCodec.verdict(review.getId(), outcome, verdict.why()));
-        }
-    }
-
-    /** Logs the first failure after a success only, because visitors of nodes decide how often failures happen. */
-    private void failed(String why) {
-        if (failureLogged.compareAndSet(false, true)) {
-            LOG.log(Level.WARNING, "tokens that users show to nodes cannot be checked: " + why);
-        }
     }
 
     @Override
-    public void close() {
-        threads.shutdownNow();
+    public Set<ReportCase> receives() {
+        return Set.of(ReportCase.ACCESS_REVIEW);
+    }
+
+    @Override
+    public Optional<String> violation(NodeReport message) {
+        return AccessCodec.isGood(message.getAccessReview())
+                ? Optional.empty()
+                : Optional.of(
+                        "AccessReview: expected an id of at most 64 and a JSON web token of at most 8192 characters");
+    }
+
+    @Override
+    public void welcome(Welcome.Builder welcome) {
+        welcome.setAnswersAccessReviews(true);
+    }
+
+    @Override
+    public void received(String node, NodeLink link, NodeReport message) {
+        asked(node, message.getAccessReview(), link::answer);
+    }
+
+    @Override
+    protected boolean permits(String node) {
+        return ofOne.take(node) && ofAll.take(ALL);
+    }
+
+    @Override
+    protected Acknowledgement answer(String node, AccessReview review) throws ApiException, InterruptedException {
+        PageAuthorizer.Verdict verdict = judge.judge(review.getToken(), node);
+        failureLogged.set(false);
+        metrics.reviews.add(verdict.welcome() ? "allowed" : "denied");
+        return AccessCodec.verdict(
+                review.getId(),
+                verdict.welcome() ? AccessOutcome.ACCESS_OUTCOME_ALLOWED : AccessOutcome.ACCESS_OUTCOME_DENIED,
+                verdict.why());
+    }
+
+    @Override
+    protected Acknowledgement refused(AccessReview review, Limit limit) {
+        return unknown(
+                review,
+                limit == Limit.AGE ? "unknown" : "refused",
+                switch (limit) {
+                    case OPEN -> "the node has " + AccessCodec.MOST_OPEN + " questions open: try again soon";
+                    case RATE -> "too many tokens are shown: try again in some seconds";
+                    case WAITING -> "the aggregator has too many tokens to check: try again soon";
+                    case AGE -> NO_ANSWER;
+                });
+    }
+
+    private Acknowledgement unknown(AccessReview review, String outcome, String why) {
+        metrics.reviews.add(outcome);
+        return AccessCodec.verdict(review.getId(), AccessOutcome.ACCESS_OUTCOME_UNKNOWN, why);
+    }
+
+    /** Logs the first failure after a success only, because visitors of nodes decide how often failures happen. */
+    @Override
+    protected Acknowledgement failed(String node, AccessReview review, Exception cause) {
+        if (!(cause instanceof InterruptedException) && failureLogged.compareAndSet(false, true)) {
+            LOG.log(
+                    Level.WARNING,
+                    "tokens that users show to nodes cannot be checked: "
+                            + (cause instanceof ApiException ? cause.getMessage() : cause.toString()));
+        }
+        return unknown(review, "unknown", NO_ANSWER);
     }
 }

@@ -1,32 +1,29 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.tls.ServerCertificate;
+import dev.gpuwarden.cli.tls.ServerCertificate.Clients;
+import dev.gpuwarden.cli.tls.ServerCertificate.PemFiles;
 import dev.gpuwarden.cli.web.ListenAddress;
 import io.grpc.netty.GrpcSslContexts;
-import io.grpc.util.AdvancedTlsX509KeyManager;
-import io.grpc.util.AdvancedTlsX509TrustManager;
-import io.grpc.util.AdvancedTlsX509TrustManager.Verification;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
-import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
-import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options of the address for nodes and of their authentication. */
 public final class IngestOptions {
+
+    private static final System.Logger LOG = System.getLogger(IngestOptions.class.getName());
 
     private static final Pattern ACCOUNT = Pattern.compile("[a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*");
 
@@ -100,12 +97,15 @@ public final class IngestOptions {
         return ListenAddress.parse(listen);
     }
 
-    IngestTls tls() {
+    PemFiles tls() {
         if (tlsCert == null || tlsKey == null) {
             throw new UserError(
                     "--ingest.tls-cert and --ingest.tls-key are needed: nodes send their tokens over TLS alone");
         }
-        return new IngestTls(tlsCert, tlsKey, Optional.ofNullable(tlsClientCa));
+        return new PemFiles(
+                tlsCert,
+                tlsKey,
+                Optional.ofNullable(tlsClientCa).map(ca -> new Clients(ca, ClientAuth.OPTIONAL, Set.of())));
     }
 
     /** Returns the account as `namespace:name`. */
@@ -135,46 +135,18 @@ public final class IngestOptions {
         return different;
     }
 
-    /**
-     * The aggregator's certificate, and the CAs of the nodes' certificates. Both are read every minute, since they are
-     * short-lived.
-     */
-    record IngestTls(Path certificate, Path key, Optional<Path> clientCa) {
-
-        private static final System.Logger LOG = System.getLogger(IngestTls.class.getName());
-
-        private static final long LOOK_MINUTES = 1;
-
-        /** Returns the TLS context. Throws {@link UserError} if the files are not usable. */
-        SslContext context(ScheduledExecutorService executor) {
-            try {
-                AdvancedTlsX509KeyManager identity = new AdvancedTlsX509KeyManager();
-                var unused = identity.updateIdentityCredentials(
-                        certificate.toFile(), key.toFile(), LOOK_MINUTES, TimeUnit.MINUTES, executor);
-                SslContextBuilder builder = SslContextBuilder.forServer(identity);
-                if (clientCa.isPresent()) {
-                    AdvancedTlsX509TrustManager trust = AdvancedTlsX509TrustManager.newBuilder()
-                            // A client has no name for a comparison; its certificate states its identity.
-                            .setVerification(Verification.CERTIFICATE_ONLY_VERIFICATION)
-                            .build();
-                    var unusedToo = trust.updateTrustCredentials(
-                            clientCa.get().toFile(), LOOK_MINUTES, TimeUnit.MINUTES, executor);
-                    builder.trustManager(trust).clientAuth(ClientAuth.OPTIONAL);
-                }
-                SslProvider provider = OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK;
-                if (provider == SslProvider.JDK) {
-                    LOG.log(
-                            Level.WARNING,
-                            "Java's own TLS is used, which takes longer to accept a node: "
-                                    + OpenSsl.unavailabilityCause());
-                }
-                return GrpcSslContexts.configure(builder, provider).build();
-            } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
-                throw new UserError(
-                        "cannot use the TLS files --ingest.tls-cert " + certificate + ", --ingest.tls-key " + key
-                                + clientCa.map(file -> " and --ingest.tls-client-ca " + file)
-                                        .orElse("") + ": " + e.getMessage());
-            }
+    /** Returns the TLS context. Throws {@link UserError} if the files are not usable. */
+    SslContext context() {
+        SslProvider provider = OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK;
+        if (provider == SslProvider.JDK) {
+            LOG.log(
+                    Level.WARNING,
+                    "Java's own TLS is used, which takes longer to accept a node: " + OpenSsl.unavailabilityCause());
         }
+        return ServerCertificate.following(
+                "--ingest.tls",
+                tls(),
+                builder -> GrpcSslContexts.configure(builder, provider).build(),
+                System::nanoTime);
     }
 }

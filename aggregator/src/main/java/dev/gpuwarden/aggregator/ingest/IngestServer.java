@@ -8,8 +8,8 @@ import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
-import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.util.Threads;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
@@ -18,12 +18,13 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The server for the reports of nodes: TLS, authentication, bounds of connections and messages. It accepts no connection before
@@ -48,43 +49,44 @@ public final class IngestServer implements AutoCloseable {
     private final IngestOptions options;
     private final UplinkService reports;
     private final IngestMetrics metrics = new IngestMetrics();
+    private final Closer requests = new Closer();
     private final ThreadPoolExecutor threads;
-    private final ScheduledExecutorService files;
     private final Server server;
     private volatile boolean listens;
 
-    /** @param replica name of this aggregator, which distinguishes it from others */
+    /**
+     * @param replica name of this aggregator, which distinguishes it from others
+     * @param further see {@link #of}
+     */
     IngestServer(
             IngestOptions options,
             KubeClient api,
             String replica,
             NodeHealthCache memory,
-            VramPart vram,
+            List<? extends NodeMessageKind> further,
             WritePace pace) {
         this.options = options;
         NodeHealthClient healths = new NodeHealthClient(api, memory);
         // The replica that leads judges the age of a report by this clock.
         Clock clock = api.clock();
         PageAuthorizer visitors = new PageAuthorizer(api, System::nanoTime);
-        this.reports = new UplinkService(
-                healths,
-                new GpuHolderRequests(api, memory, clock),
-                new SignalRequests(api, memory, clock),
-                new AccessReviews(
-                        (token, node) -> visitors.token(token, PageRight.page(node)), metrics, System::nanoTime),
-                vram,
-                memory,
-                metrics,
-                clock,
-                replica,
-                pace);
-        this.threads = threads();
-        this.files = Executors.newSingleThreadScheduledExecutor(task -> Threads.daemon("gpuwarden-tls-files", task));
+        AccessReviews reviews = requests.add(new AccessReviews(
+                (token, node) -> visitors.token(token, PageRight.page(node)), metrics, System::nanoTime));
+        ScheduledExecutorService questions = NodeRequests.threads();
+        requests.add(questions::shutdownNow);
+        List<NodeMessageKind> kinds = new ArrayList<>(List.of(
+                new NodeRequests(new GpuHolderRequests(api, memory, clock).kind(), memory, metrics, questions),
+                new NodeRequests(new SignalRequests(api, memory, clock).kind(), memory, metrics, questions),
+                reviews));
+        kinds.addAll(further);
+        this.reports = new UplinkService(healths, kinds, metrics, clock, replica, pace);
+        // Open streams bound the queue: each has at most one task here.
+        this.threads = Threads.pool(THREADS, new LinkedBlockingQueue<>(), Threads.numbered("gpuwarden-ingest"));
         TokenAuthenticator tokens =
                 new TokenAuthenticator(api, options.audience, options.account(), options.monitors(), System::nanoTime);
         try {
             this.server = NettyServerBuilder.forAddress(options.address().resolve())
-                    .sslContext(options.tls().context(files))
+                    .sslContext(options.context())
                     .executor(threads)
                     .intercept(new AuthInterceptor(tokens, metrics))
                     .addService(reports)
@@ -114,10 +116,11 @@ public final class IngestServer implements AutoCloseable {
      * usable.
      *
      * @param memory cache of the cluster, which saves requests
-     * @param vram the part that serves VRAM budgets
+     * @param further kinds of messages beside faults, events and the requests that this server always serves
      */
-    public static IngestServer of(IngestOptions options, KubeClient api, NodeHealthCache memory, VramPart vram) {
-        return new IngestServer(options, api, hostName(), memory, vram, WritePace.DEFAULT);
+    public static IngestServer of(
+            IngestOptions options, KubeClient api, NodeHealthCache memory, List<? extends NodeMessageKind> further) {
+        return new IngestServer(options, api, hostName(), memory, further, WritePace.DEFAULT);
     }
 
     /** Starts to accept nodes. Throws {@link UserError} if the address is not available. */
@@ -145,20 +148,6 @@ public final class IngestServer implements AutoCloseable {
         }
     }
 
-    private static ThreadPoolExecutor threads() {
-        AtomicInteger number = new AtomicInteger();
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                30,
-                TimeUnit.SECONDS,
-                // Open streams bound the queue: each has at most one task here.
-                new LinkedBlockingQueue<>(),
-                task -> Threads.daemon("gpuwarden-ingest-" + number.incrementAndGet(), task));
-        threads.allowCoreThreadTimeOut(true);
-        return threads;
-    }
-
     public InetSocketAddress address() {
         return (InetSocketAddress) server.getListenSockets().get(0);
     }
@@ -179,8 +168,8 @@ public final class IngestServer implements AutoCloseable {
 
     private void stopThreads() {
         reports.close();
+        requests.close();
         threads.shutdownNow();
-        files.shutdownNow();
     }
 
     /** Ends all streams, with a status that lets nodes try again. They repeat all reports without an acknowledgement. */

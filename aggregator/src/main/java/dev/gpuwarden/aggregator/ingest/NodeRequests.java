@@ -2,37 +2,31 @@ package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
-import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
-import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson;
-import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
-import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalAnswer;
-import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
-import dev.gpuwarden.api.HoldingsCodec;
-import dev.gpuwarden.api.v1.Holdings;
-import dev.gpuwarden.api.v1.Signalled;
-import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.aggregator.nodehealth.NodeRequestKind;
+import dev.gpuwarden.aggregator.nodehealth.NodeRequestKind.Answer;
+import dev.gpuwarden.aggregator.nodehealth.NodeRequestKind.OpenRequest;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
 import dev.gpuwarden.core.limit.Backoff;
-import dev.gpuwarden.core.model.Absence;
-import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
-import java.time.Clock;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
-import java.util.function.Function;
 
 /**
- * A sender of the requests in `NodeHealth`s to the nodes that report here, and a writer of their answers. Only the replica that
- * has a node's stream sends them. No method blocks. Thread-safe.
+ * A sender of the requests of one kind in `NodeHealth`s to the nodes that report here, and a writer of their answers. Only the
+ * replica that has a node's stream sends them. Thread-safe.
  */
-final class NodeRequests implements AutoCloseable {
+final class NodeRequests implements NodeMessageKind {
 
     private static final System.Logger LOG = System.getLogger(NodeRequests.class.getName());
 
@@ -42,144 +36,148 @@ final class NodeRequests implements AutoCloseable {
     /** Together a minute. By then the requester has asked again, or goes on without an answer. */
     private static final int MOST_TRIES = 8;
 
-    /** Returns whether the answer is stored; false if the request is not open any more. */
-    private interface Answerer<Q> {
-        boolean write(String node, Q request, Map<String, Object> answer) throws ApiException, InterruptedException;
-    }
-
-    /**
-     * @param <Q> a request
-     * @param open returns the requests of a NodeHealth that have no answer
-     * @param unsupported returns the answer for a node whose daemon does not support such requests
-     * @param asked the outcome of a request in the metrics
-     * @param what the answer in words, for the log, before the name of the node
-     */
-    private record Kind<Q>(
-            Function<Map<String, Object>, List<Q>> open,
-            BiFunction<NodeStream, Q, NodeStream.Asked> send,
-            Function<Q, Map<String, Object>> unsupported,
-            Answerer<Q> answerer,
-            String asked,
-            String what) {}
-
+    private final NodeRequestKind kind;
+    private final NodeHealthCache cache;
     private final IngestMetrics metrics;
-    private final Clock clock;
-    private final Function<String, Optional<NodeStream>> streams;
-    private final Kind<LookupRequest> lookups;
-    private final Kind<SignalRequest> signals;
-    private final ScheduledThreadPoolExecutor threads =
-            new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-questions"));
+    private final ScheduledExecutorService threads;
+    private final Map<String, Stream> streams = new ConcurrentHashMap<>();
 
     /**
      * @param cache the cache that follows the NodeHealths; without a follower no request arrives
-     * @param streams the stream of a node, if the node reports here
+     * @param threads see {@link #threads}
      */
-    NodeRequests(
-            GpuHolderRequests holders,
-            SignalRequests pods,
-            NodeHealthCache cache,
-            IngestMetrics metrics,
-            Clock clock,
-            Function<String, Optional<NodeStream>> streams) {
+    NodeRequests(NodeRequestKind kind, NodeHealthCache cache, IngestMetrics metrics, ScheduledExecutorService threads) {
+        this.kind = kind;
+        this.cache = cache;
         this.metrics = metrics;
-        this.clock = clock;
-        this.streams = streams;
-        Reading<GpuHolders> noHolders = Reading.absent(
-                Absence.NOT_SUPPORTED,
-                0,
-                "gpuwarden on the node is of a version that does not report who holds its GPUs");
-        this.lookups = new Kind<>(
-                health -> LookupRequest.open(health).stream().toList(),
-                NodeStream::lookUp,
-                request -> GpuHoldersJson.of(request.id(), noHolders, clock.instant()),
-                (node, request, answer) -> holders.answer(node, request.id(), answer),
-                "asked",
-                "the answer about the holders of the GPUs of ");
-        String noSignals = "gpuwarden on the node is of a version that sends no signals";
-        this.signals = new Kind<>(
-                SignalRequest::open,
-                NodeStream::signal,
-                request -> SignalAnswer.tree(request.id(), 0, noSignals, clock.instant()),
-                pods::answer,
-                "signal_asked",
-                "the answer about a signal for a pod of ");
-        threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.threads = threads;
         cache.follow(this::open);
     }
 
-    /** Sends the open requests of a `NodeHealth` that is new or changed, or whose node has opened a stream here. */
-    void open(String node, Map<String, Object> health) {
-        open(lookups, node, health);
-        open(signals, node, health);
+    /** Returns threads for all kinds of requests. */
+    static ScheduledExecutorService threads() {
+        var threads = new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-node-requests"));
+        threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        return threads;
     }
 
-    private <Q> void open(Kind<Q> kind, String node, Map<String, Object> health) {
-        List<Q> open = kind.open().apply(health);
-        if (!open.isEmpty()) {
-            later(() -> open.forEach(request -> send(kind, node, request)), 0);
-        }
-    }
+    /** The requests on one stream. Thread-safe. */
+    private final class Stream {
+        private final NodeLink link;
+        private final boolean supported;
+        private final Set<String> open = new HashSet<>();
+        private final Set<String> ended = new HashSet<>();
 
-    private <Q> void send(Kind<Q> kind, String node, Q request) {
-        Optional<NodeStream> stream = streams.apply(node);
-        if (stream.isEmpty()) {
-            return;
+        Stream(NodeLink link, boolean supported) {
+            this.link = link;
+            this.supported = supported;
         }
-        switch (kind.send().apply(stream.get(), request)) {
-            case NOT_NOW -> {}
-            case ASKED -> metrics.lookups.add(kind.asked());
-            case CANNOT -> {
-                metrics.lookups.add("unsupported");
-                write(kind, node, request, kind.unsupported().apply(request), 1);
+
+        /** Sends a request, once. Returns false if the node does not support it. */
+        synchronized boolean send(OpenRequest request) {
+            if (open.contains(request.id()) || ended.contains(request.id())) {
+                return true;
             }
+            if (!supported) {
+                end(request.id());
+                return false;
+            }
+            if (kind.most() == 1) {
+                open.clear();
+            }
+            if (open.size() < kind.most()) {
+                open.add(request.id());
+                metrics.lookups.add(kind.sent());
+                link.answer(request.message());
+            }
+            return true;
+        }
+
+        /** Returns true if this is the first answer to a request. */
+        synchronized boolean answered(String id) {
+            boolean first = open.remove(id);
+            if (first) {
+                end(id);
+            }
+            return first;
+        }
+
+        private void end(String id) {
+            if (ended.size() > kind.most()) {
+                // A node that receives a request again repeats its answer.
+                ended.clear();
+            }
+            ended.add(id);
         }
     }
 
-    /** Receives a node's answer about the holders of its GPUs. */
-    void received(NodeStream stream, String node, Holdings answer) {
-        Optional<LookupRequest> request = stream.answered(answer.getId());
-        if (request.isEmpty()) {
-            metrics.lookups.add("unasked");
+    // ---- requests ----
+
+    @Override
+    public void joined(String node, NodeLink link, Hello hello) {
+        streams.put(node, new Stream(link, kind.supported().test(hello)));
+        // Requests that arrived during the connect still wait for the stream.
+        cache.health(node).ifPresent(health -> open(node, health));
+    }
+
+    @Override
+    public void left(String node, NodeLink link) {
+        streams.computeIfPresent(node, (name, stream) -> stream.link == link ? null : stream);
+    }
+
+    /** Sends the open requests of a `NodeHealth` that is new or changed, or whose node has opened a stream here. */
+    private void open(String node, Map<String, Object> health) {
+        if (!health.containsKey("spec")) {
+            // Almost all: requests are the only content.
             return;
         }
-        Reading<GpuHolders> holders = HoldingsCodec.parse(answer);
-        metrics.lookups.add(holders instanceof Reading.Present<?> ? "answered" : "failed");
-        write(lookups, node, request.get(), GpuHoldersJson.of(answer.getId(), holders, clock.instant()));
-    }
-
-    /** Receives a node's answer about a signal. */
-    void received(NodeStream stream, String node, Signalled answer) {
-        Optional<SignalRequest> request = stream.signalled(answer.getId());
-        if (request.isEmpty()) {
-            metrics.lookups.add("unasked");
-            return;
+        List<OpenRequest> open = kind.open().apply(health);
+        if (!open.isEmpty()) {
+            later(() -> open.forEach(request -> send(node, request)), 0);
         }
-        metrics.lookups.add(answer.getError().isEmpty() ? "signal_sent" : "signal_failed");
-        write(
-                signals,
-                node,
-                request.get(),
-                SignalAnswer.tree(request.get().id(), answer.getProcesses(), answer.getError(), clock.instant()));
     }
 
-    private <Q> void write(Kind<Q> kind, String node, Q request, Map<String, Object> answer) {
-        later(() -> write(kind, node, request, answer, 1), 0);
+    private void send(String node, OpenRequest request) {
+        Stream stream = streams.get(node);
+        if (stream != null && !stream.send(request)) {
+            write(node, kind.unsupported().apply(request.id()));
+        }
+    }
+
+    // ---- answers ----
+
+    @Override
+    public Set<ReportCase> receives() {
+        return Set.of(kind.answers());
+    }
+
+    @Override
+    public void received(String node, NodeLink link, NodeReport message) {
+        Stream stream = streams.get(node);
+        if (stream != null && stream.link == link && stream.answered(kind.id().apply(message))) {
+            write(node, kind.read().apply(message));
+        } else {
+            metrics.lookups.add("unasked");
+        }
+    }
+
+    private void write(String node, Answer answer) {
+        metrics.lookups.add(answer.outcome());
+        later(() -> write(node, answer, 1), 0);
     }
 
     /** Writes until the answer is stored, for about a minute. */
-    private <Q> void write(Kind<Q> kind, String node, Q request, Map<String, Object> answer, int tries) {
+    private void write(String node, Answer answer, int tries) {
         try {
-            if (!kind.answerer().write(node, request, answer)) {
+            if (!kind.writer().write(node, answer.id(), answer.tree())) {
                 metrics.lookups.add("late");
             }
         } catch (ApiException e) {
             if (tries < MOST_TRIES) {
-                later(
-                        () -> write(kind, node, request, answer, tries + 1),
-                        RETRY.pause(tries).toMillis());
+                later(() -> write(node, answer, tries + 1), RETRY.pause(tries).toMillis());
             } else {
                 metrics.lookups.add("unwritten");
-                LOG.log(Level.WARNING, kind.what() + node + " cannot be written: " + e.getMessage());
+                LOG.log(Level.WARNING, kind.text() + node + " cannot be written: " + e.getMessage());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -192,10 +190,5 @@ final class NodeRequests implements AutoCloseable {
         } catch (RejectedExecutionException e) {
             // The program stops. The requester asks again, or another replica sends the request.
         }
-    }
-
-    @Override
-    public void close() {
-        threads.shutdownNow();
     }
 }

@@ -3,34 +3,19 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
 import dev.gpuwarden.aggregator.ingest.NodeSession.Kept;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Ended;
-import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
-import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
-import dev.gpuwarden.aggregator.vram.NodeLink;
 import dev.gpuwarden.api.v1.Acknowledgement;
-import dev.gpuwarden.api.v1.Hello;
-import dev.gpuwarden.api.v1.Lookup;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Refusal;
-import dev.gpuwarden.api.v1.Signal;
-import dev.gpuwarden.api.v1.Welcome;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 
 /**
  * The two ends of one stream. Messages arrive one after the other; acknowledgements come from any thread. The stream reads a
  * node no faster than the cluster stores its reports.
  */
 final class NodeStream implements StreamObserver<NodeReport>, NodeLink {
-
-    /** Signals without an answer. */
-    private static final int MOST_SIGNALS = 256;
 
     private final long number;
     private final UplinkService reports;
@@ -39,20 +24,13 @@ final class NodeStream implements StreamObserver<NodeReport>, NodeLink {
     private boolean over;
     private boolean waits;
     private boolean unread;
-    private boolean welcomed;
-    private boolean answersLookups;
-    private boolean answersSignals;
-    private final Map<String, SignalRequest> signals = new HashMap<>();
-    private final Set<String> signalled = new HashSet<>();
-    private Optional<LookupRequest> asked = Optional.empty();
-    private String answered = "";
     private long sentSequence;
 
     /** @param number rises with each opened stream */
     NodeStream(long number, UplinkService reports, Caller caller, ServerCallStreamObserver<Acknowledgement> node) {
         this.number = number;
         this.reports = reports;
-        this.conversation = new UplinkProtocol(caller);
+        this.conversation = new UplinkProtocol(caller, reports.kinds());
         this.node = node;
         node.disableAutoRequest();
         node.setOnReadyHandler(this::ready);
@@ -117,45 +95,6 @@ final class NodeStream implements StreamObserver<NodeReport>, NodeLink {
         }
     }
 
-    /** @param hello the node's Hello, which names the requests that it supports */
-    synchronized void welcome(Welcome welcome, Hello hello) {
-        answersLookups = hello.getAnswersLookups();
-        answersSignals = hello.getAnswersSignals();
-        send(Acknowledgement.newBuilder().setWelcome(welcome));
-        welcomed = true;
-    }
-
-    /** The result of a request to a node. */
-    enum Asked {
-        ASKED,
-        /** The node does not support such requests. */
-        CANNOT,
-        /** The request was sent here already, or the stream has no Welcome yet, or it is over. */
-        NOT_NOW
-    }
-
-    /** Requests the holders of the node's GPUs, once for each request. */
-    synchronized Asked lookUp(LookupRequest request) {
-        String id = request.id();
-        if (!welcomed || over || asked.filter(last -> last.id().equals(id)).isPresent()) {
-            return Asked.NOT_NOW;
-        }
-        asked = Optional.of(request);
-        if (!answersLookups) {
-            return Asked.CANNOT;
-        }
-        send(Acknowledgement.newBuilder().setLookup(Lookup.newBuilder().setId(id)));
-        return Asked.ASKED;
-    }
-
-    /** Returns the last request if this is its first answer. */
-    synchronized Optional<LookupRequest> answered(String id) {
-        Optional<LookupRequest> expected =
-                asked.filter(request -> answersLookups && request.id().equals(id) && !answered.equals(id));
-        answered = expected.isPresent() ? id : answered;
-        return expected;
-    }
-
     /** Acknowledges stored reports. */
     void acknowledge(Kept kept) {
         synchronized (this) {
@@ -175,36 +114,6 @@ final class NodeStream implements StreamObserver<NodeReport>, NodeLink {
             }
         }
         resume();
-    }
-
-    /** Requests a signal, once for each request. */
-    synchronized Asked signal(SignalRequest request) {
-        if (!welcomed || over || signals.size() >= MOST_SIGNALS || signalled.contains(request.id())) {
-            return Asked.NOT_NOW;
-        }
-        if (signals.putIfAbsent(request.id(), request) != null) {
-            return Asked.NOT_NOW;
-        }
-        if (!answersSignals) {
-            return Asked.CANNOT;
-        }
-        send(Acknowledgement.newBuilder()
-                .setSignal(Signal.newBuilder()
-                        .setId(request.id())
-                        .setPodUid(request.podUid())
-                        .setSignal(request.signal())));
-        return Asked.ASKED;
-    }
-
-    /** Returns the request of this answer, the first time. */
-    synchronized Optional<SignalRequest> signalled(String id) {
-        Optional<SignalRequest> request = Optional.ofNullable(signals.remove(id));
-        if (signalled.size() > MOST_SIGNALS) {
-            // A node that receives a request again repeats its answer.
-            signalled.clear();
-        }
-        request.ifPresent(answered -> signalled.add(answered.id()));
-        return request;
     }
 
     private void send(Acknowledgement.Builder acknowledgement) {

@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ReviewCache;
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

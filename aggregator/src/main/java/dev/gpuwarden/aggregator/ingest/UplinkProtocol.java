@@ -1,30 +1,26 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Ahead;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Alive;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Ended;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.HoldingsReported;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Named;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Received;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.VramAsked;
-import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.GpuNamesCodec;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.VramCodec;
-import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.FaultPage;
 import dev.gpuwarden.api.v1.GpuNames;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
 import dev.gpuwarden.api.v1.StoredEvent;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
@@ -48,6 +44,7 @@ final class UplinkProtocol {
     private static final int LONGEST_TEXT = 64;
 
     private final Caller caller;
+    private final Map<ReportCase, NodeMessageKind> kinds;
     private final List<Fault> pages = new ArrayList<>();
     private String node = "";
     private boolean complete;
@@ -59,8 +56,10 @@ final class UplinkProtocol {
     /** Numbers of the events of faults that came ahead of them. */
     private final Map<FaultKey, Long> ahead = new HashMap<>();
 
-    UplinkProtocol(Caller caller) {
+    /** @param kinds the kinds of messages beside faults and events */
+    UplinkProtocol(Caller caller, Map<ReportCase, NodeMessageKind> kinds) {
         this.caller = caller;
+        this.kinds = kinds;
     }
 
     UplinkStep receive(NodeReport report) {
@@ -73,12 +72,8 @@ final class UplinkProtocol {
             case EVENT -> event(report.getEvent());
             case AHEAD -> ahead(report.getAhead());
             case GPU_NAMES -> names(report.getGpuNames());
-            case HOLDINGS -> new HoldingsReported(report.getHoldings());
-            case SIGNALLED -> new Notified(report.getSignalled());
-            case ACCESS_REVIEW -> access(report.getAccessReview());
-            case ADVERTISE, EVICT, OVER_BUDGET -> vram(report);
-            // An unsupported part of a newer node's message still proves that the node lives.
-            case HEARTBEAT, REPORT_NOT_SET -> new Alive();
+            case HEARTBEAT -> new Alive();
+            default -> other(report);
         };
     }
 
@@ -252,18 +247,15 @@ final class UplinkProtocol {
                         + " characters, and at most " + GpuNamesCodec.MOST_OTHERS + " others in its reset unit"));
     }
 
-    // ---- questions ----
+    // ---- other messages ----
 
-    private static UplinkStep access(AccessReview review) {
-        return AccessCodec.isGood(review)
-                ? new AccessAsked(review)
-                : limit("AccessReview: expected an id of at most 64 and a JSON web token of at most 8192 characters");
-    }
-
-    private static UplinkStep vram(NodeReport report) {
-        return VramCodec.isGood(report)
-                ? new VramAsked(report)
-                : limit(report.getReportCase() + ": a field is not valid");
+    private UplinkStep other(NodeReport report) {
+        NodeMessageKind kind = kinds.get(report.getReportCase());
+        if (kind == null) {
+            // An unsupported part of a newer node's message still proves that the node lives.
+            return new Alive();
+        }
+        return kind.violation(report).map(UplinkProtocol::limit).orElseGet(() -> new Received(kind, report));
     }
 
     // ---- ends ----

@@ -1,32 +1,25 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Ahead;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.Alive;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.HoldingsReported;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Named;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Received;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.VramAsked;
-import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
-import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
-import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.FlowLimits;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
 import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.cli.Version;
@@ -37,6 +30,8 @@ import io.grpc.stub.StreamObserver;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -57,10 +52,8 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     private final Clock clock;
     private final String replica;
     private final NodeHealthWriter writer;
-    private final NodeHealthCache memory;
-    private final NodeRequests requests;
-    private final AccessReviews access;
-    private final VramPart vram;
+    private final Map<ReportCase, NodeMessageKind> kinds = new EnumMap<>(ReportCase.class);
+    private final List<NodeMessageKind> all;
     private final Map<String, NodeSession> records = new ConcurrentHashMap<>();
     private final Map<NodeStream, NodeSession> streams = new ConcurrentHashMap<>();
     /** The number of connections in a row of a node while aggregators are replaced. Each costs the API server a request. */
@@ -74,14 +67,13 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     private final AtomicLong opened = new AtomicLong();
     private volatile boolean stopped;
 
-    /** @param replica name of this aggregator, which distinguishes it from others */
+    /**
+     * @param all the kinds of messages beside faults and events
+     * @param replica name of this aggregator, which distinguishes it from others
+     */
     UplinkService(
             NodeHealthClient healths,
-            GpuHolderRequests holders,
-            SignalRequests pods,
-            AccessReviews access,
-            VramPart vram,
-            NodeHealthCache memory,
+            List<NodeMessageKind> all,
             IngestMetrics metrics,
             Clock clock,
             String replica,
@@ -91,10 +83,13 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         this.clock = clock;
         this.replica = replica;
         this.writer = new NodeHealthWriter(healths, metrics, pace, this::settled);
-        this.memory = memory;
-        this.requests = new NodeRequests(holders, pods, memory, metrics, clock, this::stream);
-        this.access = access;
-        this.vram = vram;
+        this.all = all;
+        all.forEach(kind -> kind.receives().forEach(message -> kinds.put(message, kind)));
+    }
+
+    /** Returns the kinds of messages beside faults and events. */
+    Map<ReportCase, NodeMessageKind> kinds() {
+        return kinds;
     }
 
     @Override
@@ -105,10 +100,6 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
                         node);
         stream.open();
         return stream;
-    }
-
-    private Optional<NodeStream> stream(String node) {
-        return Optional.ofNullable(records.get(node)).flatMap(NodeSession::stream);
     }
 
     /** Returns the number of nodes that have a stream. */
@@ -136,40 +127,32 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         if (record == null) {
             return false;
         }
-        Instant now = clock.instant();
-        boolean write = false;
-        if (step instanceof AllFaults all) {
-            metrics.generations.increment();
-            write = record.reported(all, now);
-        } else if (step instanceof Happened happened) {
-            metrics.events.increment();
-            write = record.happened(happened, now);
-        } else if (step instanceof Refused refused) {
-            metrics.refused(refused.reason());
-            write = record.refused(refused, now);
-        } else if (step instanceof Ahead ahead) {
-            write = record.ahead(ahead.fault(), now);
-        } else if (step instanceof Named named) {
-            write = record.named(named.gpus(), now);
-        } else if (step instanceof HoldingsReported reported) {
-            requests.received(stream, record.node(), reported.holdings());
-            write = record.alive(now);
-        } else if (step instanceof Notified notified) {
-            requests.received(stream, record.node(), notified.signalled());
-            write = record.alive(now);
-        } else if (step instanceof AccessAsked asked) {
-            access.asked(record.node(), asked.review(), stream::answer);
-            write = record.alive(now);
-        } else if (step instanceof VramAsked asked) {
-            vram.received(record.node(), stream, asked.report());
-            write = record.alive(now);
-        } else if (step instanceof Alive) {
-            write = record.alive(now);
+        if (step instanceof Received other) {
+            other.kind().received(record.node(), stream, other.message());
         }
-        if (write) {
+        if (apply(step, record, clock.instant())) {
             writer.write(record);
         }
         return !record.full(WINDOW);
+    }
+
+    private boolean apply(UplinkStep step, NodeSession record, Instant now) {
+        if (step instanceof AllFaults all) {
+            metrics.generations.increment();
+            return record.reported(all, now);
+        }
+        if (step instanceof Happened happened) {
+            metrics.events.increment();
+            return record.happened(happened, now);
+        }
+        if (step instanceof Refused refused) {
+            metrics.refused(refused.reason());
+            return record.refused(refused, now);
+        }
+        if (step instanceof Ahead ahead) {
+            return record.ahead(ahead.fault(), now);
+        }
+        return step instanceof Named named ? record.named(named.gpus(), now) : record.alive(now);
     }
 
     boolean mayGoOn(NodeStream stream) {
@@ -199,23 +182,19 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
                 stream.end(stopping());
                 return;
             }
-            stream.welcome(
-                    Welcome.newBuilder()
-                            .setVersion(Version.program())
-                            .setAcknowledgedSequence(held.acknowledged())
-                            .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
-                            .setAnswersAccessReviews(true)
-                            .setVramResource(vram.resource())
-                            .build(),
-                    hello);
-            vram.joined(node, hello.getVramResource(), stream);
-            if (!streams.containsKey(stream)) {
-                vram.left(node, stream);
-            }
-            // Requests that arrived during the connect still wait for the stream.
-            memory.health(node).ifPresent(health -> {
-                requests.open(node, health);
+            stream.answer(Acknowledgement.newBuilder()
+                    .setWelcome(welcome(held.acknowledged()))
+                    .build());
+            // Not after a newer stream of the node has joined.
+            records.computeIfPresent(node, (name, there) -> {
+                if (streams.containsKey(stream)) {
+                    all.forEach(kind -> kind.joined(node, stream, hello));
+                }
+                return there;
             });
+            if (!streams.containsKey(stream)) {
+                all.forEach(kind -> kind.left(node, stream));
+            }
         } catch (NoSuchNode e) {
             stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (ApiException e) {
@@ -225,6 +204,15 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
             Thread.currentThread().interrupt();
             stream.end(stopping());
         }
+    }
+
+    private Welcome welcome(long acknowledged) {
+        Welcome.Builder welcome = Welcome.newBuilder()
+                .setVersion(Version.program())
+                .setAcknowledgedSequence(acknowledged)
+                .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW));
+        all.forEach(kind -> kind.welcome(welcome));
+        return welcome.build();
     }
 
     /** Returns the begin of the stream by the node's clock, unless that is ahead by more than clocks differ. */
@@ -266,7 +254,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         NodeSession record = streams.remove(stream);
         if (record != null) {
             record.detach();
-            vram.left(record.node(), stream);
+            all.forEach(kind -> kind.left(record.node(), stream));
             // Not here: this may run inside the map's own change of that entry.
             writer.settle(record);
         }
@@ -286,7 +274,5 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         stopped = true;
         streams.keySet().forEach(stream -> stream.end(stopping()));
         writer.close();
-        requests.close();
-        access.close();
     }
 }

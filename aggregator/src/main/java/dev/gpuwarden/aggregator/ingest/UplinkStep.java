@@ -1,10 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.Hello;
-import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
-import dev.gpuwarden.api.v1.Signalled;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.ReportedGpus;
@@ -33,24 +30,15 @@ sealed interface UplinkStep {
     /** Its GPUs. */
     record Named(ReportedGpus gpus) implements UplinkStep {}
 
-    /** The holders of its GPUs. */
-    record HoldingsReported(Holdings holdings) implements UplinkStep {}
+    /** A message of another kind, within its limits. */
+    record Received(NodeMessageKind kind, NodeReport message) implements UplinkStep {
 
-    /** The node's answer about a signal to a pod. */
-    record Notified(Signalled signalled) implements UplinkStep {}
-
-    /** A request to read the node's page. */
-    record AccessAsked(AccessReview review) implements UplinkStep {
-
-        /** Returns the text without the token. */
+        /** Returns the text without the content, which may be a token. */
         @Override
         public String toString() {
-            return "AccessAsked[" + review.getId() + "]";
+            return "Received[" + message.getReportCase() + "]";
         }
     }
-
-    /** A value to advertise, a request to end a pod, or the pods above their budgets. */
-    record VramAsked(NodeReport report) implements UplinkStep {}
 
     /** A sign that the node lives, without other content. */
     record Alive() implements UplinkStep {}

@@ -1,15 +1,13 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.drain.PodView;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
-import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 
 /**
  * The test just before each act of the janitor on a node: a decision can be minutes old, and others act in that time. The stop of
@@ -18,65 +16,58 @@ import java.util.function.Function;
  */
 final class ActGate {
 
-    /**
-     * @param reason one of {@link NotTried}
-     * @param message the subject, what was expected and what was seen
-     */
-    record Refusal(String reason, String message) {}
-
     private ActGate() {}
 
-    /**
-     * Returns the act if its reason still holds.
-     *
-     * @param nothing that nothing was done, for a resource that was cancelled
-     * @param refused returns the step that ends the action and undoes what was begun
-     */
-    static Step pass(Scene scene, String nothing, Step act, Function<Refusal, Step> refused) {
-        Optional<Refusal> refusal = refusal(scene, nothing);
-        if (refusal.isEmpty() && scene.pods().isEmpty()) {
-            return new Step.ReadPods();
+    /** Returns the reason, of {@link NotTried}, why nothing may be done to the node now, as far as it needs no pods; empty if it may. */
+    static Optional<Step.End> refusal(Scene scene) {
+        Maintenance resource = scene.resource();
+        String node = "Node " + resource.node();
+        String nothing = switch (resource.kind()) {
+            case GPU_RESET -> ": no GPU was reset";
+            case REBOOT_NODE -> ": no reboot was requested";
+            case TERMINATE_NODE -> ": no termination was requested";
+        };
+        if (scene.lost().isPresent()) {
+            return scene.lost();
         }
-        return refusal.or(() -> tenants(scene)).map(refused).orElse(act);
-    }
-
-    /** Returns the reason why nothing may be done to the node now, as far as it needs no pods; empty if it may. */
-    static Optional<Refusal> refusal(Scene scene, String nothing) {
-        Optional<Refusal> lost = Steps.lost(scene)
-                .map(message -> new Refusal(
-                        scene.node().isEmpty() ? NotTried.NODE_NOT_FOUND : NotTried.NODE_REPLACED, message));
-        if (lost.isPresent()) {
-            return lost;
-        }
-        if (scene.resource().cancelled()) {
-            return Optional.of(new Refusal(NotTried.CANCELLED, Steps.cause(scene.resource()) + ": " + nothing));
+        if (resource.cancelled()) {
+            return refused(NotTried.CANCELLED, resource.cancellation() + nothing);
         }
         if (scene.lock().state() != Lock.State.OURS) {
-            return Optional.of(new Refusal(
+            return refused(
                     NotTried.LOCK_LOST,
-                    "Node " + scene.resource().node() + ": expected its lock to be held by "
-                            + scene.resource().title() + ", seen " + holder(scene.lock()) + ": " + nothing));
+                    node + ": expected its lock to be held by " + resource.title() + ", seen " + holder(scene.lock())
+                            + nothing);
         }
-        Optional<String> foreign = scene.resource().foreign();
+        Optional<String> foreign = resource.foreign();
         if (foreign.isPresent()) {
-            return Optional.of(new Refusal(
+            return refused(
                     NotTried.OTHER_JANITOR,
-                    scene.resource().title() + ": expected one janitor, seen another: " + foreign.get() + ": " + nothing
-                            + ". Switch one of the two off"));
+                    resource.title() + ": expected one janitor, seen another: " + foreign.get() + nothing
+                            + ". Switch one of the two off");
         }
-        Optional<String> upgrade = Steps.upgrade(scene);
+        Optional<String> upgrade = scene.upgrade();
         if (upgrade.isPresent()) {
-            return Optional.of(new Refusal(NotTried.DRIVER_UPGRADE, upgrade.get() + ": " + nothing));
+            return refused(NotTried.DRIVER_UPGRADE, upgrade.get() + nothing);
         }
-        return Steps.inService(scene).map(message -> new Refusal(NotTried.NODE_IN_SERVICE, message));
+        return scene.sameNode().filter(NodeFacts::unschedulable).isPresent()
+                ? Optional.empty()
+                : refused(NotTried.NODE_IN_SERVICE, node + ": expected a cordoned Node, seen one without a cordon");
+    }
+
+    private static Optional<Step.End> refused(String reason, String message) {
+        return Optional.of(Step.End.failed(reason, message));
     }
 
     private static String holder(Lock lock) {
         return lock.state() == Lock.State.FREE ? "none" : lock.holder();
     }
 
-    /** Returns the pods that have come to the GPUs since the node was drained. */
-    private static Optional<Refusal> tenants(Scene scene) {
+    /**
+     * Returns the reason why an act that nothing else forbids is withheld: pods have come to the GPUs since the node was drained. Empty
+     * if there are none.
+     */
+    static Optional<Step.End> tenants(Scene scene) {
         NodeFacts node = scene.sameNode().orElseThrow();
         List<String> gpus = scene.resource().uuids();
         boolean reset = scene.resource().kind() == MaintenanceKind.GPU_RESET;
@@ -89,11 +80,11 @@ final class ActGate {
                 .toList();
         return there.isEmpty()
                 ? Optional.empty()
-                : Optional.of(new Refusal(
+                : refused(
                         NotTried.NODE_NOT_DRAINED,
                         "Node " + scene.resource().node() + ": expected no pods"
                                 + (reset ? " with these GPUs" : drained ? " with GPUs" : "") + " just before the act,"
-                                + " seen " + Acceptance.names(there)));
+                                + " seen " + Acceptance.names(there));
     }
 
     /**
@@ -121,15 +112,5 @@ final class ActGate {
         return !elsewhere
                 && drained.isPresent()
                 && came.filter(drained.get()::isBefore).isPresent();
-    }
-
-    /**
-     * Returns true if the pod of the resource's Job is on the node and its program may have begun. Then the program itself
-     * decides. False before the kubelet has started it: its Job can be stopped, and has done nothing.
-     */
-    static boolean mayHaveBegun(Scene scene) {
-        return scene.pods().orElseThrow().stream()
-                .filter(pod -> scene.resource().uid().equals(pod.pod().labels().get(Jobs.OF)))
-                .anyMatch(NodePod::begun);
     }
 }

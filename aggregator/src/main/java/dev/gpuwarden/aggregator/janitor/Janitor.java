@@ -5,11 +5,13 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Reconciler;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.Source;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder.NodeEvent;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.time.Duration;
@@ -108,11 +110,11 @@ public final class Janitor implements Reconciler {
     @Override
     public void reconcile(String node) throws ApiException, InterruptedException {
         boolean again = true;
-        Duration soonest = Steps.LATER;
+        Duration soonest = Step.Wait.LATER;
         boolean waits = false;
         while (again) {
             again = false;
-            soonest = Steps.LATER;
+            soonest = Step.Wait.LATER;
             waits = false;
             List<Maintenance> all = cache.ofNode(node);
             for (Maintenance each : all) {
@@ -147,56 +149,47 @@ public final class Janitor implements Reconciler {
 
     /** Makes the steps of a resource until it must wait. */
     private Turn turn(Maintenance known) throws ApiException, InterruptedException {
-        if (!known.isBusy()) {
-            left.remove(known.uid());
-            Step step = Steps.next(reader.scene(known, Optional.empty(), Lock.FREE, Optional.empty()));
-            if (step instanceof Step.Wait wait) {
-                return new Turn(false, Optional.of(wait.most()));
-            }
-            if (step instanceof Step.Leave) {
-                return new Turn(false, Optional.empty());
-            }
-        }
-        Optional<Step.Wait> still = stillWaits(known);
-        if (still.isPresent()) {
-            return new Turn(false, Optional.of(still.get().most()));
-        }
+        Optional<Scene> facts = Optional.of(reader.begin(known, waitsFor(known)));
         boolean wrote = false;
-        Optional<Scene> facts = reader.begin(known);
-        for (int steps = 1; facts.isPresent(); steps++) {
+        int writes = 0;
+        while (facts.isPresent()) {
             Scene scene = facts.get();
-            Maintenance resource = scene.resource();
             Step step = Steps.next(scene);
-            if (step instanceof Step.ReadPods) {
-                step = Steps.next(reader.pods(scene));
-            }
-            if (step instanceof Step.Wait wait) {
-                left.remove(resource.uid());
+            if (!scene.suffices(step)) {
+                facts = reader.more(scene);
+            } else if (step instanceof Step.Wait wait) {
+                left.remove(known.uid());
                 remember(scene);
                 return new Turn(wrote, Optional.of(wait.most()));
+            } else if (step instanceof Step.Leave leave) {
+                return new Turn(wrote, leave(known, leave));
+            } else {
+                Optional<Written> written = write(scene.resource(), step);
+                writes++;
+                if (writes == MOST_STEPS
+                        || step instanceof Step.SetStatus && storedNothing(scene.resource(), written)) {
+                    report(scene.resource(), scene.resource().notKept("of its last step"));
+                    // Not as a write: another resource like this one would get a turn for it, and this one for the
+                    // other's, without end.
+                    return new Turn(false, Optional.of(Step.Wait.LATER));
+                }
+                wrote = true;
+                facts = reader.after(scene, written);
             }
-            if (step instanceof Step.Leave leave) {
-                leave(resource, leave.reason());
-                return new Turn(wrote, Optional.of(Steps.LATER));
-            }
-            audits.before(resource, step, clock.instant());
-            Optional<Written> written = writer.write(resource, step);
-            if (written.isPresent()) {
-                metrics.wrote(resource, step);
-                audits.after(resource, step, clock.instant());
-            }
-            written.flatMap(Written::resource).ifPresent(cache::answered);
-            if (steps == MOST_STEPS || step instanceof Step.SetStatus && storedNothing(resource, written)) {
-                leave(resource, Steps.notKept(resource, "of its last step"));
-                // Not as a write: another resource like this one would get a turn for it, and this one for the other's,
-                // without end.
-                return new Turn(false, Optional.of(Steps.LATER));
-            }
-            wrote = true;
-            Optional<Scene> answered = written.flatMap(made -> reader.answered(scene, made));
-            facts = answered.isPresent() ? reader.after(answered.get()) : reader.all(known);
         }
         return new Turn(wrote, Optional.empty());
+    }
+
+    /** Makes the write of a step, and records it. Returns the facts of its answer; empty if another writer was first. */
+    private Optional<Written> write(Maintenance resource, Step step) throws ApiException, InterruptedException {
+        audits.before(resource, step, clock.instant());
+        Optional<Written> written = writer.write(resource, step);
+        if (written.isPresent()) {
+            metrics.wrote(resource, step);
+            audits.after(resource, step, clock.instant());
+        }
+        written.flatMap(Written::resource).ifPresent(cache::answered);
+        return written;
     }
 
     /** Returns true if the API server has kept nothing of a write: a write that changes something gives the object another version. */
@@ -207,36 +200,40 @@ public final class Janitor implements Reconciler {
     }
 
     private void remember(Scene scene) {
-        if (scene.resource().inProgress() && scene.job().isPresent()) {
+        if (scene.source() != Source.WATCHED
+                && scene.resource().inProgress()
+                && scene.job().isPresent()) {
             waits.put(scene.resource().node(), scene);
         }
     }
 
     /**
-     * Returns the wait that goes on, by the facts that watches have brought and the Job's now. Facts of a watch can be old, so
-     * they lead to a wait alone, and for a limited time.
+     * Returns the facts with which a resource waits for its Job or its Node, with the Node that its watch has brought since; empty if
+     * it does not. Facts of a watch can be old, so they lead to a wait alone, and for a limited time.
      */
-    private Optional<Step.Wait> stillWaits(Maintenance known) throws ApiException, InterruptedException {
-        Scene before = waits.get(known.node());
-        if (before == null || !before.resource().uid().equals(known.uid())) {
+    private Optional<Scene> waitsFor(Maintenance known) {
+        return Optional.ofNullable(waits.get(known.node()))
+                .filter(before -> before.resource().uid().equals(known.uid()))
+                .filter(before ->
+                        Duration.between(before.now(), clock.instant()).compareTo(Step.Wait.LATER) < 0)
+                .map(before -> before.with(nodes.getOrDefault(known.node(), before.node())));
+    }
+
+    /** Returns the time after which a resource that is left to another janitor needs another turn; empty for one that has ended. */
+    private Optional<Duration> leave(Maintenance known, Step.Leave step) throws ApiException, InterruptedException {
+        if (!known.isBusy()) {
+            left.remove(known.uid());
             return Optional.empty();
         }
-        if (Duration.between(before.now(), clock.instant()).compareTo(Steps.LATER) >= 0) {
-            return Optional.empty();
-        }
-        Optional<NodeFacts> node = nodes.getOrDefault(known.node(), before.node());
-        Scene now = reader.scene(known, node, before.lock(), before.job());
-        if (Steps.next(now) instanceof Step.Wait) {
-            now = reader.job(now);
-        }
-        return Optional.of(Steps.next(now)).filter(Step.Wait.class::isInstance).map(Step.Wait.class::cast);
+        report(known, step.reason());
+        return Optional.of(Step.Wait.LATER);
     }
 
     /**
      * Reports, once for each reason, that nothing is done, because another janitor acts or no step has an effect. Its reader may not
      * have the leader's log.
      */
-    private void leave(Maintenance resource, String reason) throws ApiException, InterruptedException {
+    private void report(Maintenance resource, String reason) throws ApiException, InterruptedException {
         if (!reason.equals(left.get(resource.uid()))) {
             String text = resource.title() + ": nothing is done: " + reason;
             String node = resource.node();

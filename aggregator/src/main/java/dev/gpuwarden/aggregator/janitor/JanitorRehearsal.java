@@ -6,12 +6,13 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Result;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Write;
+import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
@@ -145,7 +146,7 @@ public final class JanitorRehearsal {
     }
 
     private Scene scene(Optional<List<NodePod>> pods) {
-        return new Scene(resource, Optional.of(node), lock, job, pods, ahead, gpus, settings, now);
+        return new Scene(resource, Optional.of(node), lock, job, pods, ahead, gpus, settings, now, Scene.Source.READ);
     }
 
     /** Returns the pods; those of stopped services, and those that the drain ends, have ended. */
@@ -156,8 +157,8 @@ public final class JanitorRehearsal {
                 .map(NodePod::of)
                 .filter(pod -> !drained || !pod.pod().wantsGpu())
                 .filter(pod -> pod.pod().services().stream()
-                        .noneMatch(
-                                label -> ResetSteps.PAUSED.equals(node.labels().get(label))))
+                        .noneMatch(label ->
+                                MaintenanceKind.PAUSED.equals(node.labels().get(label))))
                 .toList();
     }
 
@@ -239,7 +240,7 @@ public final class JanitorRehearsal {
     private void labels(Step.SetLabels change) {
         Map<String, String> labels = new LinkedHashMap<>(node.labels());
         change.labels().forEach(label -> labels.put(label.key(), label.after()));
-        boolean stops = change.labels().stream().anyMatch(label -> label.after().equals(ResetSteps.PAUSED));
+        boolean stops = change.stops();
         node = new NodeFacts(
                 node.uid(), node.version(), node.unschedulable(), labels, node.drain(), node.bootId(), node.ready());
         String keys = Acceptance.names(
@@ -254,7 +255,7 @@ public final class JanitorRehearsal {
     }
 
     private void job(Step step) {
-        String name = "Job " + settings.namespace() + "/" + Jobs.name(resource);
+        String name = "Job " + settings.namespace() + "/" + resource.jobName();
         if (step instanceof Step.CreateJob) {
             job = Optional.of(new JobFacts(UID, "", now, false, true, Optional.empty(), Optional.empty(), ""));
             add(
@@ -294,7 +295,7 @@ public final class JanitorRehearsal {
     private void request(Step.Request request) {
         String what = resource.kind() == MaintenanceKind.REBOOT_NODE ? "the reboot" : "the end";
         status(request.intention());
-        status(Signals.answered(new Progress.Change(resource.progress(), now), new NodeProvider.Answer.Accepted("")));
+        status(Signal.answered(new Progress.Change(resource.progress(), now), new NodeProvider.Answer.Accepted("")));
         note("ask the provider for " + what + " of Node " + resource.node(), Duration.ofSeconds(30));
     }
 

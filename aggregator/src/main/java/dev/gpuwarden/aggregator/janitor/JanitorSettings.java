@@ -1,7 +1,9 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -90,5 +92,28 @@ public record JanitorSettings(
                 Duration.ofHours(24),
                 Duration.ofDays(14),
                 Duration.ofSeconds(1));
+
+        /** The time beyond the Job's own limit after which it is stopped from here. */
+        private static final Duration JOB_SLACK = Duration.ofMinutes(1);
+
+        /** The longest pause between two reads, in shortest ones. */
+        private static final int LONGEST_PAUSE = 10;
+
+        /** Returns the time from its start after which a Job is stopped. */
+        Duration jobLimit() {
+            return job.plus(JOB_SLACK);
+        }
+
+        /**
+         * Returns the pause before Jobs and pods are read again: a quarter of the time that they have taken, so that one that takes
+         * long costs few reads. It does not exceed the limit by more than the shortest pause.
+         *
+         * @param past time since the begin of the wait
+         * @param left time until the limit of the wait
+         */
+        Duration pause(Duration past, Duration left) {
+            Duration pause = Collections.min(List.of(past.dividedBy(4), poll.multipliedBy(LONGEST_PAUSE), left));
+            return pause.compareTo(poll) < 0 ? poll : pause;
+        }
     }
 }

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.List;
@@ -13,6 +13,52 @@ import java.util.stream.Stream;
 
 /** A reader of Jobs and of the reasons of their failures. Each call blocks for the API server. */
 final class JobReader {
+
+    /**
+     * A Job.
+     *
+     * @param version its resourceVersion, which its start requires
+     * @param begun time of its start, or of its creation before
+     * @param started true once it was started, also if another controller has suspended it since
+     * @param suspended true until its resource refers to it and it was started, and again if another controller suspends it
+     * @param succeeded its result; empty while it runs
+     * @param exitCode exit code of its container; empty if there is none
+     * @param message reason of its failure; empty if it did not fail
+     */
+    record JobFacts(
+            String uid,
+            String version,
+            Instant begun,
+            boolean started,
+            boolean suspended,
+            Optional<Boolean> succeeded,
+            Optional<Integer> exitCode,
+            String message) {
+
+        /** Returns true before the one start of the Job. */
+        boolean waits() {
+            return suspended && !started;
+        }
+
+        /** Returns true if the program on the node has tested again, and has ended before it did anything. */
+        boolean withheld() {
+            return exitCode.equals(Optional.of(ExitCode.WITHHELD)) && message.startsWith("withheld: ");
+        }
+
+        /** Returns true if the arguments of the program were wrong, or a program or GPU was missing. */
+        boolean unusable() {
+            return exitCode.equals(Optional.of(ExitCode.USAGE));
+        }
+
+        /** Returns true if another controller has suspended the Job after its start: its pod may have acted. */
+        boolean interrupted() {
+            return suspended && started && succeeded.isEmpty();
+        }
+
+        boolean runs() {
+            return !suspended && succeeded.isEmpty();
+        }
+    }
 
     private static final int LONGEST = 1024;
     private static final String PREFIX = "gpuwarden: ";
@@ -27,7 +73,7 @@ final class JobReader {
 
     /** Returns the Job of a resource; empty if there is none. */
     Optional<JobFacts> find(Maintenance resource) throws ApiException, InterruptedException {
-        Optional<Map<String, Object>> job = api.find(Jobs.kind(namespace).path(Jobs.name(resource)));
+        Optional<Map<String, Object>> job = api.find(Jobs.kind(namespace).path(resource.jobName()));
         return job.isEmpty() ? Optional.empty() : Optional.of(of(resource, job.get()));
     }
 
@@ -74,7 +120,7 @@ final class JobReader {
      */
     private Map<String, Object> container(Maintenance resource) throws ApiException, InterruptedException {
         Map<String, Object> pods = api.get("/api/v1/namespaces/" + namespace + "/pods?labelSelector="
-                + KubeClient.Pages.encoded(Jobs.OF + "=" + resource.uid()));
+                + KubeClient.Pages.encoded(Maintenance.OF + "=" + resource.uid()));
         return JsonTrees.objects(pods, "items").stream()
                 .flatMap(pod -> Stream.of("initContainerStatuses", "containerStatuses")
                         .flatMap(list -> JsonTrees.objects(JsonTrees.object(pod, "status"), list).stream()))

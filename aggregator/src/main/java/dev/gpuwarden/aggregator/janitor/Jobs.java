@@ -1,8 +1,6 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ResourceKind;
-import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,15 +17,13 @@ final class Jobs {
     /** The annotation with the time of the start. A Job can wait long for it, while no replica leads. */
     static final String STARTED = "gpuwarden.dev/started";
 
-    /** The label of a Job and its pod with the UID of their resource. */
-    static final String OF = "gpuwarden.dev/maintenance";
-
     /** The host's folder for the evidence of failures. */
     private static final String STATE = "/var/lib/gpuwarden";
 
-    private static final int KEEP_SECONDS = 86_400;
+    /** The host's folder for the evidence from before a reboot. */
+    static final String BUNDLES = STATE + "/bundles";
 
-    private static final String BUNDLES = STATE + "/bundles";
+    private static final int KEEP_SECONDS = 86_400;
 
     /** The folder with a record of each resource that has acted. */
     private static final String RECORDS = STATE + "/maintenance";
@@ -56,30 +52,6 @@ final class Jobs {
         return new ResourceKind("batch", "v1", "jobs", "Job", Optional.of(namespace), Optional.empty());
     }
 
-    static String name(Maintenance resource) {
-        String action = switch (resource.kind()) {
-            case GPU_RESET -> "gpu-reset-";
-            case REBOOT_NODE -> "reboot-";
-            case TERMINATE_NODE -> "terminate-";
-        };
-        return action + resource.uid();
-    }
-
-    static JobRef ref(Scene scene, JobFacts job) {
-        return new JobRef(scene.settings().namespace(), name(scene.resource()), job.uid());
-    }
-
-    /** Returns the Job of the resource that has not ended, whether its status refers to it or not. */
-    static Optional<JobRef> open(Scene scene) {
-        return scene.job().filter(job -> job.succeeded().isEmpty()).map(job -> ref(scene, job));
-    }
-
-    /** Returns the place of the evidence that the Job of a reboot collects before it requests the reboot. */
-    static String evidence(Maintenance resource) {
-        return "evidence from before it is in " + BUNDLES + "/bundle-reboot-" + resource.uid()
-                + ".zip of the node, or the log of Job " + name(resource) + " has the cause why not";
-    }
-
     /** Returns the Job of a resource. */
     static Map<String, Object> of(Maintenance resource, JanitorSettings settings) {
         Map<String, String> labels = Map.of(
@@ -87,7 +59,7 @@ final class Jobs {
                 "gpuwarden",
                 "app.kubernetes.io/name",
                 "gpuwarden-janitor",
-                OF,
+                Maintenance.OF,
                 resource.uid());
         Map<String, Object> spec = new LinkedHashMap<>();
         spec.put("suspend", true);
@@ -103,7 +75,7 @@ final class Jobs {
                 "metadata",
                 Map.of(
                         "name",
-                        name(resource),
+                        resource.jobName(),
                         "namespace",
                         settings.namespace(),
                         "labels",

@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.api.kube.ForeignJanitor;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -49,6 +49,9 @@ record Maintenance(
     /** The UID of the Node for which a resource was made. */
     static final String NODE_UID = "gpuwarden.dev/node-uid";
 
+    /** The label of a Job and its pod with the UID of their resource. */
+    static final String OF = "gpuwarden.dev/maintenance";
+
     /** The order in which the resources of a node get its lock. */
     static final Comparator<Maintenance> ORDER =
             Comparator.comparing(Maintenance::created).thenComparing(Maintenance::uid);
@@ -88,6 +91,16 @@ record Maintenance(
         return kind.resources().kind() + " " + name;
     }
 
+    /** Returns the name of its Job. It follows from the UID, so a second create fails. */
+    String jobName() {
+        String action = switch (kind) {
+            case GPU_RESET -> "gpu-reset-";
+            case REBOOT_NODE -> "reboot-";
+            case TERMINATE_NODE -> "terminate-";
+        };
+        return action + uid;
+    }
+
     boolean hasFinalizer() {
         return finalizers.contains(FINALIZER);
     }
@@ -114,6 +127,30 @@ record Maintenance(
     /** Returns true if the resource was deleted, or its spec changed, after the action had begun. */
     boolean cancelled() {
         return deleted || progress.observedGeneration() != 0 && progress.observedGeneration() != generation;
+    }
+
+    /** Returns the text about its deletion or change. */
+    String cancellation() {
+        return title()
+                + (deleted
+                        ? " was deleted in the middle"
+                        : ": expected the spec of generation " + progress.observedGeneration() + ", seen "
+                                + generation);
+    }
+
+    /** Returns the text about a Job whose result is lost. */
+    String interruption() {
+        return "Job " + jobName()
+                + ": expected it to run once, seen it suspended after its start by another controller:"
+                + " its pod may have acted, so it is not started again";
+    }
+
+    /** Returns the text about a condition that was written and is missing. */
+    String notKept(String condition) {
+        return "the status of " + title() + ": expected the condition " + condition
+                + ", which this program has written, seen none: the definition "
+                + kind.resources().plural() + "." + MaintenanceKind.GROUP
+                + " does not keep status.conditions, or another program has removed it. Apply gpuwarden's definitions";
     }
 
     /**

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.Stage;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

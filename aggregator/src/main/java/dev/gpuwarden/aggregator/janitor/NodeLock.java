@@ -1,12 +1,11 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock.State;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock.State;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,6 +15,23 @@ import java.util.Optional;
  * expires, because a node that does not answer may still act. Each call blocks for the API server.
  */
 final class NodeLock {
+
+    /** The lock of the node. */
+    record Lock(State state, String leaseUid, String holder) {
+
+        enum State {
+            FREE,
+            OURS,
+            /** Another resource that this program carries out has it. */
+            OTHER,
+            /** Its owner has ended, or does not exist any more. */
+            ORPHAN,
+            /** Another program has it. */
+            FOREIGN
+        }
+
+        static final Lock FREE = new Lock(State.FREE, "", "");
+    }
 
     private final KubeClient api;
     private final ResourceKind leases;

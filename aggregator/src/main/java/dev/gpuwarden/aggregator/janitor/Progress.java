@@ -1,7 +1,9 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.aggregator.client.Json;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,6 +31,13 @@ record Progress(
         List<Service> services,
         Optional<JobRef> job,
         List<Condition> conditions) {
+
+    /**
+     * The type of the record of an action: a condition whose message is JSON with what the next steps need. The definitions of
+     * NVSentinel's janitor keep the times and the conditions of a status, and nothing else; a program that writes a status by their
+     * types drops the rest too.
+     */
+    static final String RECORD = "gpuwarden.dev/ActionRecorded";
 
     /**
      * A service of the GPU Operator.
@@ -70,7 +79,7 @@ record Progress(
     }
 
     static Progress of(Map<String, Object> status) {
-        Map<String, Object> kept = ProgressRecord.read(status);
+        Map<String, Object> kept = recorded(status);
         Map<String, Object> job = JsonTrees.object(kept, "jobRef");
         return new Progress(
                 JsonTrees.time(status, "startTime"),
@@ -99,6 +108,22 @@ record Progress(
                                 JsonTrees.text(each, "message"),
                                 JsonTrees.time(each, "lastTransitionTime").orElse(Instant.EPOCH)))
                         .toList());
+    }
+
+    /**
+     * Returns the fields of the record; those of the status itself without a record that can be read, as an earlier version
+     * wrote it.
+     */
+    private static Map<String, Object> recorded(Map<String, Object> status) {
+        Optional<String> record = JsonTrees.objects(status, "conditions").stream()
+                .filter(each -> JsonTrees.text(each, "type").equals(RECORD))
+                .map(each -> JsonTrees.text(each, "message"))
+                .findFirst();
+        try {
+            return record.isPresent() ? Json.readObject(record.get()) : status;
+        } catch (IOException e) {
+            return status;
+        }
     }
 
     Optional<Condition> condition(String type) {
@@ -173,10 +198,24 @@ record Progress(
                     : Optional.empty();
         }
 
+        /** Returns the record after the change; empty before the action begins. */
+        private Optional<Condition> actionRecord() {
+            Map<String, Object> recorded = before.recorded();
+            fields.forEach((name, value) -> {
+                if (recorded.containsKey(name) || name.equals("jobRef")) {
+                    recorded.put(name, value);
+                }
+            });
+            Instant since = before.condition(RECORD).map(Condition::since).orElse(now);
+            return JsonTrees.text(recorded, "nodeUID").isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new Condition(RECORD, "True", "Recorded", Json.write(recorded), since));
+        }
+
         Map<String, Object> tree() {
             Map<String, Object> tree = new LinkedHashMap<>(fields);
             Map<String, Condition> conditions = new LinkedHashMap<>(this.conditions);
-            ProgressRecord.of(before, fields, now).ifPresent(record -> conditions.put(record.type(), record));
+            actionRecord().ifPresent(record -> conditions.put(RECORD, record));
             List<Map<String, Object>> all = new ArrayList<>();
             conditions.values().forEach(each -> all.add(each.tree()));
             tree.put("conditions", all);

@@ -1,9 +1,8 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.janitor.ActGate.Refusal;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Instant;
@@ -13,160 +12,122 @@ import java.util.stream.Stream;
 /** The steps of a RebootNode: one signal, then another boot ID, then a ready Node. Pure. */
 final class RebootSteps {
 
-    private static final String SIGNAL = Signals.SENT;
-    private static final String EXTERNAL = "External";
-    private static final String NOTHING = "no reboot was requested";
-    private static final String TIMEOUT = "Timeout";
-
     private RebootSteps() {}
 
-    static Progress.Change start(Progress.Change change, Scene scene) {
+    private static Step begin(Scene scene) {
         String boot = scene.node().map(NodeFacts::bootId).orElse("");
         boolean external = scene.settings().reboot() == RebootProvider.EXTERNAL;
-        return change.set("bootID", boot)
+        return new Step.SetStatus(scene.begun()
+                .set("bootID", boot)
                 .condition(
-                        SIGNAL,
+                        Signal.SENT,
                         false,
-                        external ? EXTERNAL : Signals.SENDING,
+                        external ? Signal.EXTERNAL : Signal.SENDING,
                         external
                                 ? "another program reboots Node "
                                         + scene.resource().node()
-                                : "the reboot of boot " + boot + " is about to be requested");
+                                : "the reboot of boot " + boot + " is about to be requested"));
     }
 
-    static Step next(Scene scene) {
+    /** @param refusal reason why nothing may be done to the Node now; empty if it may */
+    static Step next(Scene scene, Optional<Step.End> refusal) {
         Progress progress = scene.progress();
-        Optional<Condition> refused = JobSignal.refusal(progress);
-        if (refused.isPresent()) {
-            return fail(scene, refused.get().reason(), refused.get().message());
+        if (!progress.isRecorded()) {
+            return begin(scene);
         }
-        Optional<String> lost = Steps.lost(scene);
-        if (lost.isPresent()) {
-            return fail(scene, scene.node().isEmpty() ? NotTried.NODE_NOT_FOUND : NotTried.NODE_REPLACED, lost.get());
+        Signal signal = new Signal(scene, refusal);
+        Optional<Step.End> over = signal.refused().or(scene::lost);
+        if (over.isPresent()) {
+            return over.get();
         }
         NodeFacts node = scene.sameNode().orElseThrow();
         boolean rebooted = !node.bootId().equals(progress.bootId());
-        if (!progress.isTrue(SIGNAL) && scene.job().isPresent()) {
+        if (!signal.isSent() && scene.job().isPresent()) {
             // The node can be back before the reference to its Job is stored.
-            return signal(scene, node);
+            return signal.refer(scene.job().get(), "requests the reboot of boot " + progress.bootId());
         }
         if (rebooted && node.ready()) {
-            return JobSignal.complete(
-                    scene,
+            return new Step.End(
                     true,
                     "Rebooted",
                     "boot " + node.bootId() + " follows boot " + progress.bootId() + ", and the Node is ready"
                             + evidence(scene));
         }
-        Optional<Step> interrupt = JobSignal.interrupt(scene);
-        if (interrupt.isPresent()) {
-            return interrupt.get();
+        Optional<Step> job = signal.interrupt();
+        if (job.isEmpty() && !rebooted) {
+            job = signal.start().or(signal::withdraw);
         }
-        boolean sent = progress.isTrue(SIGNAL);
-        Optional<JobFacts> waiting = JobSignal.waiting(scene);
-        if (sent && !rebooted && waiting.isPresent()) {
-            return JobSignal.start(scene, waiting.get(), NOTHING);
+        if (job.isPresent()) {
+            return job.get();
         }
-        Optional<Step> withdraw = rebooted ? Optional.empty() : JobSignal.withdraw(scene, NOTHING);
-        if (withdraw.isPresent()) {
-            return withdraw.get();
-        }
-        boolean external = progress.condition(SIGNAL)
-                .filter(each -> each.reason().equals(EXTERNAL))
-                .isPresent();
-        if (!rebooted && !sent && !external && !Signals.isOpen(progress)) {
-            return signal(scene, node);
-        }
-        return await(scene, rebooted, external);
+        return rebooted || signal.isSent() || signal.has(Signal.EXTERNAL) || signal.has(Signal.REQUESTING)
+                ? await(scene, signal, rebooted)
+                : request(scene, signal);
     }
 
-    /** Returns the steps that send the signal once: the Job, then its reference. */
-    private static Step signal(Scene scene, NodeFacts node) {
-        Optional<JobFacts> job = scene.job();
-        if (job.isPresent()) {
-            return JobSignal.refer(
-                    scene,
-                    job.get(),
-                    "requests the reboot of boot " + scene.progress().bootId());
+    /** Returns the step that requests the reboot once. */
+    private static Step request(Scene scene, Signal signal) {
+        if (signal.refusal().isPresent()) {
+            return signal.refusal().get();
         }
-        Optional<Refusal> refusal = ActGate.refusal(scene, NOTHING);
-        if (refusal.isPresent()) {
-            return fail(scene, refusal.get());
-        }
-        if (node.bootId().isEmpty()) {
-            return fail(
-                    scene,
+        if (scene.progress().bootId().isEmpty()) {
+            return Step.End.failed(
                     NotTried.BOOT_ID_UNKNOWN,
                     "Node " + scene.resource().node() + ": expected a boot ID in status.nodeInfo.bootID, seen none");
         }
-        return scene.settings().reboot() == RebootProvider.PROVIDER
-                ? ActGate.pass(scene, NOTHING, Signals.request(scene, end(scene)), each -> fail(scene, each))
-                : new Step.CreateJob();
+        return scene.settings().reboot() == RebootProvider.PROVIDER ? signal.request(end(scene)) : new Step.CreateJob();
     }
 
-    private static Step await(Scene scene, boolean rebooted, boolean external) {
-        Progress progress = scene.progress();
-        if (external && scene.resource().cancelled() && !rebooted) {
-            return fail(scene, NotTried.CANCELLED, Steps.cause(scene.resource()) + ": no other boot was seen");
+    private static Step await(Scene scene, Signal signal, boolean rebooted) {
+        if (signal.has(Signal.EXTERNAL) && scene.resource().cancelled() && !rebooted) {
+            return Step.End.failed(NotTried.CANCELLED, scene.resource().cancellation() + ": no other boot was seen");
         }
-        Optional<JobFacts> failed = scene.job().filter(job -> job.succeeded().equals(Optional.of(false)));
         // A container that the reboot itself ended has no code of its own, or one above 128.
-        boolean refused =
-                failed.flatMap(JobFacts::exitCode).filter(code -> code < 128).isPresent();
-        if (!rebooted && refused) {
-            return fail(
-                    scene,
-                    failed.get().withheld() ? NotTried.REFUSED_ON_NODE : "RebootRefused",
-                    "Job " + Jobs.name(scene.resource()) + ": expected a reboot, seen "
-                            + failed.get().message());
+        Optional<JobFacts> refused = scene.job()
+                .filter(job -> job.succeeded().equals(Optional.of(false)))
+                .filter(job -> job.exitCode().filter(code -> code < 128).isPresent());
+        if (!rebooted && refused.isPresent()) {
+            return Step.End.failed(
+                    refused.get().withheld() ? NotTried.REFUSED_ON_NODE : "RebootRefused",
+                    "Job " + scene.resource().jobName() + ": expected a reboot, seen "
+                            + refused.get().message());
         }
         Instant end = end(scene);
         if (scene.now().isBefore(end)) {
-            return rebooted ? new Step.Wait(Steps.LATER) : JobSignal.again(scene, end);
+            return rebooted ? new Step.Wait(Step.Wait.LATER) : signal.again(end);
         }
         String node = "Node " + scene.resource().node() + ": expected ";
-        String evidence = evidence(scene);
         return rebooted
-                ? fail(
-                        scene,
-                        TIMEOUT,
-                        node + "it to be ready by " + end + ", seen another boot, but not ready" + evidence)
-                : fail(
-                        scene,
-                        progress.condition(SIGNAL)
-                                .map(Condition::reason)
-                                .filter(NotTried.JOB_SUSPENDED::equals)
-                                .orElse(TIMEOUT),
-                        node + "another boot ID by " + end + ", seen still " + progress.bootId() + evidence);
+                ? Step.End.failed(
+                        "Timeout",
+                        node + "it to be ready by " + end + ", seen another boot, but not ready" + evidence(scene))
+                : signal.late(node + "another boot ID by " + end + ", seen still "
+                        + scene.progress().bootId() + evidence(scene));
     }
 
-    /** Returns the place of the evidence. An operator needs it also after a success that does not end the fault. */
+    /**
+     * Returns the place of the evidence that the Job collects before it requests the reboot. An operator needs it also after a success
+     * that does not end the fault.
+     */
     private static String evidence(Scene scene) {
-        return "; "
-                + (scene.settings().reboot() == RebootProvider.JOB
-                                && (scene.progress().job().isPresent()
-                                        || scene.job().isPresent())
-                        ? Jobs.evidence(scene.resource())
-                        : "no evidence was kept, because no Job ran on the node");
+        boolean ran = scene.settings().reboot() == RebootProvider.JOB
+                && (scene.progress().job().isPresent() || scene.job().isPresent());
+        Maintenance resource = scene.resource();
+        return ran
+                ? "; evidence from before it is in " + Jobs.BUNDLES + "/bundle-reboot-" + resource.uid()
+                        + ".zip of the node, or the log of Job " + resource.jobName() + " has the cause why not"
+                : "; no evidence was kept, because no Job ran on the node";
     }
 
     /** The condition can be older than the action, because a resource that waits for its begin has it too. */
     private static Instant end(Scene scene) {
         return Stream.of(
                         scene.progress().started(),
-                        scene.progress().condition(SIGNAL).map(Condition::since),
+                        scene.progress().condition(Signal.SENT).map(Condition::since),
                         scene.job().map(JobFacts::begun))
                 .flatMap(Optional::stream)
                 .max(Instant::compareTo)
                 .orElse(scene.now())
                 .plus(scene.settings().times().reboot());
-    }
-
-    private static Step fail(Scene scene, Refusal refusal) {
-        return fail(scene, refusal.reason(), refusal.message());
-    }
-
-    private static Step fail(Scene scene, String reason, String message) {
-        return JobSignal.complete(scene, false, reason, message);
     }
 }

@@ -1,16 +1,13 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.janitor.ActGate.Refusal;
-import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
+import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Progress.Service;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
 import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -21,31 +18,56 @@ import java.util.Optional;
  */
 final class ResetSteps {
 
-    static final String PAUSED = MaintenanceKind.PAUSED;
-
-    private static final String DEPLOYED = ServiceLabels.DEPLOYED;
-    static final String TORN_DOWN = "ServicesTornDown";
-    private static final String CREATED = "ResetJobCreated";
-    static final String COMPLETED = "ResetJobCompleted";
-    static final String RESTORED = "ServicesRestored";
-    private static final String DONE = "Complete";
-    private static final String SKIPPED = "Skipped";
-    private static final String NOTHING = "no GPU was reset";
-
-    /** The time beyond the Job's own limit after which it is stopped from here. */
-    private static final Duration JOB_SLACK = Duration.ofMinutes(1);
-
     private ResetSteps() {}
 
-    static Progress.Change start(Progress.Change change, Scene scene) {
+    /** @param refusal reason why nothing may be done to the Node now; empty if it may */
+    static Step next(Scene scene, Optional<Step.End> refusal) {
+        Progress progress = scene.progress();
+        if (!progress.isRecorded()) {
+            return begin(scene);
+        }
+        if (isOver(progress)) {
+            return RestoreSteps.next(scene);
+        }
+        Optional<Step.End> lost = scene.lost();
+        if (lost.isPresent() && progress.job().isEmpty()) {
+            return RestoreSteps.ended(scene, scene.change(), lost.get());
+        }
+        Step step = progress.job().isPresent() || scene.job().isPresent() ? job(scene, refusal) : down(scene, refusal);
+        return step instanceof Step.End end ? RestoreSteps.completed(scene, end) : step;
+    }
+
+    /** Returns true once the reset is over, or will not begin, so that the services return. */
+    private static boolean isOver(Progress progress) {
+        return progress.condition(RestoreSteps.COMPLETED).isPresent()
+                || progress.condition(RestoreSteps.TORN_DOWN)
+                        .filter(each -> each.reason().endsWith("Exceeded"))
+                        .isPresent();
+    }
+
+    // ---- services down ----
+
+    private static Step begin(Scene scene) {
         List<Service> services = services(scene);
-        change.set("uuids", scene.resource().uuids())
+        if (scene.pods().isEmpty() && !services.isEmpty()) {
+            return new Step.ReadPods();
+        }
+        Progress.Change change = scene.begun()
+                .set("uuids", scene.resource().uuids())
                 .set("services", services.stream().map(Service::tree).toList())
                 .condition("Ready", true, "ReadyForReset", "the node is cordoned and drained, and has the lock");
-        return services.isEmpty()
-                ? change.condition(TORN_DOWN, true, SKIPPED, "the Node has no services of the GPU Operator")
-                : change.condition(
-                        TORN_DOWN, false, "TearingDownServices", "the services of the GPU Operator are stopped");
+        return new Step.SetStatus(
+                services.isEmpty()
+                        ? change.condition(
+                                RestoreSteps.TORN_DOWN,
+                                true,
+                                RestoreSteps.SKIPPED,
+                                "the Node has no services of the GPU Operator")
+                        : change.condition(
+                                RestoreSteps.TORN_DOWN,
+                                false,
+                                "TearingDownServices",
+                                "the services of the GPU Operator are stopped"));
     }
 
     /**
@@ -55,9 +77,9 @@ final class ResetSteps {
     private static List<Service> services(Scene scene) {
         NodeFacts node = scene.node().orElseThrow();
         return ServiceLabels.LABELS.stream()
-                .filter(label ->
-                        List.of(DEPLOYED, PAUSED).contains(node.labels().getOrDefault(label, "")))
-                .map(label -> new Service(label, DEPLOYED, pods(scene, label)))
+                .filter(label -> List.of(ServiceLabels.DEPLOYED, MaintenanceKind.PAUSED)
+                        .contains(node.labels().getOrDefault(label, "")))
+                .map(label -> new Service(label, ServiceLabels.DEPLOYED, pods(scene, label)))
                 .toList();
     }
 
@@ -67,88 +89,54 @@ final class ResetSteps {
                 .count();
     }
 
-    /** Returns true if the pods of the node must be read before the start. */
-    static boolean needsPods(Scene scene) {
-        return scene.pods().isEmpty() && !services(scene).isEmpty();
-    }
-
-    static Step next(Scene scene) {
+    private static Step down(Scene scene, Optional<Step.End> refusal) {
         Progress progress = scene.progress();
-        boolean over = isOver(progress);
-        Optional<JobRef> open = Jobs.open(scene);
-        if (over && open.isPresent()) {
-            return new Step.StopJob(open.get());
+        if (progress.condition(RestoreSteps.TORN_DOWN).isEmpty()) {
+            return Step.End.failed(NotTried.STATUS_NOT_KEPT, scene.resource().notKept(RestoreSteps.TORN_DOWN));
         }
-        Optional<String> lost = Steps.lost(scene);
-        if (lost.isPresent() && !over && progress.job().isEmpty()) {
-            return end(scene, scene.change(), false, lostReason(scene), lost.get());
-        }
-        if (over) {
-            return RestoreSteps.next(scene);
-        }
-        if (progress.job().isPresent() || scene.job().isPresent()) {
-            return job(scene);
-        }
-        if (progress.condition(TORN_DOWN).isEmpty()) {
-            return refused(scene, new Refusal(NotTried.STATUS_NOT_KEPT, Steps.notKept(scene.resource(), TORN_DOWN)));
-        }
-        return progress.isTrue(TORN_DOWN) ? create(scene) : tearDown(scene);
-    }
-
-    /** Returns true once the reset is over, or will not begin, so that the services return. */
-    private static boolean isOver(Progress progress) {
-        return progress.condition(COMPLETED).isPresent()
-                || progress.condition(TORN_DOWN)
-                        .filter(each -> each.reason().endsWith("Exceeded"))
-                        .isPresent();
-    }
-
-    static String lostReason(Scene scene) {
-        return scene.node().isEmpty() ? "NodeNotFound" : "NodeReplaced";
-    }
-
-    // ---- services down ----
-
-    private static Step tearDown(Scene scene) {
-        Optional<Refusal> refusal = ActGate.refusal(scene, NOTHING);
         if (refusal.isPresent()) {
-            return refused(scene, refusal.get());
+            return refusal.get();
+        }
+        if (progress.isTrue(RestoreSteps.TORN_DOWN)) {
+            return new Step.CreateJob();
         }
         NodeFacts node = scene.sameNode().orElseThrow();
-        List<Label> up = scene.progress().services().stream()
+        List<Label> up = progress.services().stream()
                 .filter(each -> each.value().equals(node.labels().get(each.label())))
-                .map(each -> new Label(each.label(), each.value(), PAUSED))
+                .map(each -> new Label(each.label(), each.value(), MaintenanceKind.PAUSED))
                 .toList();
         if (!up.isEmpty()) {
-            return ActGate.pass(scene, NOTHING, new Step.SetLabels(node, up), each -> refused(scene, each));
+            return node.set(up);
         }
-        if (scene.pods().isEmpty()) {
-            return new Step.ReadPods();
-        }
-        List<String> left = scene.pods().get().stream()
+        return scene.pods().isEmpty() ? new Step.ReadPods() : tornDown(scene);
+    }
+
+    /** Awaits the end of the services' pods. */
+    private static Step tornDown(Scene scene) {
+        List<String> left = scene.pods().orElseThrow().stream()
                 .filter(pod -> !pod.pod().ended())
                 .filter(pod -> serves(pod, scene.progress()))
                 .map(pod -> pod.pod().path())
                 .sorted()
                 .toList();
         if (left.isEmpty()) {
-            return new Step.SetStatus(
-                    scene.change().condition(TORN_DOWN, true, "ServiceTeardownSucceeded", "their pods have ended"));
+            return new Step.SetStatus(scene.change()
+                    .condition(RestoreSteps.TORN_DOWN, true, "ServiceTeardownSucceeded", "their pods have ended"));
         }
         Instant begin = scene.progress().started().orElseThrow();
         Instant end = begin.plus(scene.settings().times().teardown());
         return scene.now().isBefore(end)
-                ? Step.Wait.again(scene, begin, end)
-                : new Step.SetStatus(RestoreSteps.restoring(
+                ? scene.again(begin, end)
+                : RestoreSteps.restoring(
                         scene,
                         scene.change()
                                 .condition(
-                                        TORN_DOWN,
+                                        RestoreSteps.TORN_DOWN,
                                         false,
                                         "ServiceTeardownTimeoutExceeded",
                                         "Node " + scene.resource().node()
                                                 + ": expected the operator's pods to end by " + end + ", seen "
-                                                + Acceptance.names(left))));
+                                                + Acceptance.names(left)));
     }
 
     private static boolean serves(NodePod pod, Progress progress) {
@@ -158,97 +146,44 @@ final class ResetSteps {
 
     // ---- the Job ----
 
-    private static Step create(Scene scene) {
-        return ActGate.refusal(scene, NOTHING)
-                .map(refusal -> refused(scene, refusal))
-                .orElseGet(Step.CreateJob::new);
-    }
-
-    private static Step job(Scene scene) {
+    private static Step job(Scene scene, Optional<Step.End> refusal) {
         Progress progress = scene.progress();
-        String name = "Job " + Jobs.name(scene.resource());
-        Optional<JobFacts> job = scene.job();
+        String name = "Job " + scene.resource().jobName();
         if (progress.job().isEmpty()) {
             return new Step.SetStatus(scene.change()
-                    .set("jobRef", Jobs.ref(scene, job.orElseThrow()).tree())
-                    .condition(CREATED, true, "ResetJobRunning", name + " resets the GPUs"));
+                    .set("jobRef", scene.ref(scene.job().orElseThrow()).tree())
+                    .condition("ResetJobCreated", true, "ResetJobRunning", name + " resets the GPUs"));
         }
-        if (job.isEmpty() || !job.get().uid().equals(progress.job().get().uid())) {
-            return completed(
-                    scene,
-                    false,
+        String uid = progress.job().get().uid();
+        if (scene.job().filter(job -> job.uid().equals(uid)).isEmpty()) {
+            return Step.End.failed(
                     "ResetJobNotFound",
-                    name + ": expected UID " + progress.job().get().uid() + ", seen "
-                            + job.map(JobFacts::uid).orElse("none"));
+                    name + ": expected UID " + uid + ", seen "
+                            + scene.job().map(JobFacts::uid).orElse("none"));
         }
-        if (job.get().succeeded().isPresent()) {
-            boolean success = job.get().succeeded().get();
-            String failed = job.get().withheld() || job.get().unusable() ? NotTried.REFUSED_ON_NODE : "ResetJobFailed";
-            return completed(
-                    scene,
-                    success,
-                    success ? "ResetJobSucceeded" : failed,
-                    success
-                            ? name + " has reset and verified the GPUs"
-                            : name + ": expected a reset and verified GPU, seen "
-                                    + job.get().message());
+        JobFacts job = scene.job().get();
+        if (job.succeeded().isPresent()) {
+            return job.succeeded().get()
+                    ? new Step.End(true, "ResetJobSucceeded", name + " has reset and verified the GPUs")
+                    : Step.End.failed(
+                            job.withheld() || job.unusable() ? NotTried.REFUSED_ON_NODE : "ResetJobFailed",
+                            name + ": expected a reset and verified GPU, seen " + job.message());
         }
-        if (job.get().interrupted()) {
-            return completed(scene, false, NotTried.JOB_SUSPENDED, JobSignal.interrupted(scene));
+        if (job.interrupted()) {
+            return Step.End.failed(NotTried.JOB_SUSPENDED, scene.resource().interruption());
         }
-        if (job.get().waits()) {
-            Step start = new Step.StartJob(Jobs.ref(scene, job.get()), job.get().version());
-            return ActGate.pass(scene, NOTHING, start, each -> refused(scene, each));
+        if (job.waits()) {
+            return refusal.<Step>map(end -> end).orElseGet(() -> new Step.StartJob(scene.ref(job), job.version()));
         }
-        Optional<Refusal> refusal = ActGate.refusal(scene, NOTHING);
         if (refusal.isPresent() && scene.pods().isEmpty()) {
             return new Step.ReadPods();
         }
-        if (refusal.isPresent() && !ActGate.mayHaveBegun(scene)) {
-            return refused(scene, refusal.get());
+        if (refusal.isPresent() && !scene.mayHaveBegun()) {
+            return refusal.get();
         }
-        Instant end = end(scene.settings(), job.get());
+        Instant end = scene.limit(job);
         return scene.now().isBefore(end)
-                ? again(scene, job.get())
-                : completed(
-                        scene, false, "ResetJobTimeout", name + ": expected its end by " + end + ", seen it running");
-    }
-
-    /** Returns the wait before a Job that runs is read again. */
-    static Step again(Scene scene, JobFacts job) {
-        return Step.Wait.again(scene, job.begun(), end(scene.settings(), job));
-    }
-
-    /** Returns the time after which a Job that was started is stopped. */
-    static Instant end(JanitorSettings settings, JobFacts job) {
-        return job.begun().plus(settings.times().job()).plus(JOB_SLACK);
-    }
-
-    /** Ends the action before a GPU was reset. Stored before the services return, since the facts may change again while they do. */
-    private static Step refused(Scene scene, Refusal refusal) {
-        return completed(scene, false, refusal.reason(), refusal.message());
-    }
-
-    private static Step completed(Scene scene, boolean success, String reason, String message) {
-        Progress.Change change = scene.change().condition(COMPLETED, success, reason, message);
-        // The end comes after the stop of a Job, because a late write of a replaced leader could still start it.
-        return scene.progress().services().isEmpty() && Jobs.open(scene).isEmpty()
-                ? end(scene, change, success, reason, message)
-                : new Step.SetStatus(RestoreSteps.restoring(scene, change));
-    }
-
-    static Step end(Scene scene, Progress.Change change, boolean success, String reason, String message) {
-        if (scene.progress().services().isEmpty()) {
-            change.condition(RESTORED, true, SKIPPED, "the Node has no services of the GPU Operator");
-        }
-        return new Step.SetStatus(Steps.cancelled(change, scene)
-                .complete(
-                        DONE,
-                        success,
-                        success ? "ResetSucceeded" : reason,
-                        success
-                                ? "reset and verified: "
-                                        + String.join(", ", scene.resource().uuids())
-                                : message));
+                ? scene.again(job.begun(), end)
+                : Step.End.failed("ResetJobTimeout", name + ": expected its end by " + end + ", seen it running");
     }
 }

@@ -1,13 +1,21 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
-import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
+import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
+import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +29,7 @@ import java.util.Optional;
  * @param pods the pods of the node; empty if they have not been read
  * @param ahead the other resources of the node that are in progress, and older or begun
  * @param gpus the GPUs of the node; none if no step needs them
+ * @param source origin of all facts but the pods, which are always read
  */
 record Scene(
         Maintenance resource,
@@ -31,7 +40,20 @@ record Scene(
         List<Maintenance> ahead,
         ReportedGpus gpus,
         JanitorSettings settings,
-        Instant now) {
+        Instant now,
+        Source source) {
+
+    /** The origin of the facts. Those of a watch can be old. */
+    enum Source {
+        /** Watches and an earlier read, but for the Job, which was read now. */
+        WATCHED,
+        /** Read now, but for the resource: a watch has delivered it. */
+        DELIVERED,
+        /** The answer to a write, and what was read before it. */
+        ANSWERED,
+        /** Read now. */
+        READ
+    }
 
     /**
      * The properties of a Node that maintenance needs.
@@ -82,73 +104,15 @@ record Scene(
                     .isPresent();
         }
 
+        /** Returns the step that changes labels of this Node. */
+        Step set(List<Label> changes) {
+            return new Step.SetLabels(uid, version, changes);
+        }
+
         /** Returns true if the pods of these GPUs have ended. */
         boolean drained(List<String> gpus) {
             return drained()
                     || drain.filter(each -> each.done().containsAll(gpus)).isPresent();
-        }
-    }
-
-    /** The lock of the node. */
-    record Lock(State state, String leaseUid, String holder) {
-
-        enum State {
-            FREE,
-            OURS,
-            /** Another resource that this program carries out has it. */
-            OTHER,
-            /** Its owner has ended, or does not exist any more. */
-            ORPHAN,
-            /** Another program has it. */
-            FOREIGN
-        }
-
-        static final Lock FREE = new Lock(State.FREE, "", "");
-    }
-
-    /**
-     * A Job.
-     *
-     * @param version its resourceVersion, which its start requires
-     * @param begun time of its start, or of its creation before
-     * @param started true once it was started, also if another controller has suspended it since
-     * @param suspended true until its resource refers to it and it was started, and again if another controller suspends it
-     * @param succeeded its result; empty while it runs
-     * @param exitCode exit code of its container; empty if there is none
-     * @param message reason of its failure; empty if it did not fail
-     */
-    record JobFacts(
-            String uid,
-            String version,
-            Instant begun,
-            boolean started,
-            boolean suspended,
-            Optional<Boolean> succeeded,
-            Optional<Integer> exitCode,
-            String message) {
-
-        /** Returns true before the one start of the Job. */
-        boolean waits() {
-            return suspended && !started;
-        }
-
-        /** Returns true if the program on the node has tested again, and has ended before it did anything. */
-        boolean withheld() {
-            return exitCode.equals(Optional.of(ExitCode.WITHHELD)) && message.startsWith("withheld: ");
-        }
-
-        /** Returns true if the arguments of the program were wrong, or a program or GPU was missing. */
-        boolean unusable() {
-            return exitCode.equals(Optional.of(ExitCode.USAGE));
-        }
-
-        /** Returns true if another controller has suspended the Job after its start: its pod may have acted. */
-        boolean interrupted() {
-            return suspended && started && succeeded.isEmpty();
-        }
-
-        boolean runs() {
-            return !suspended && succeeded.isEmpty();
         }
     }
 
@@ -194,7 +158,11 @@ record Scene(
     }
 
     Scene with(List<NodePod> read) {
-        return new Scene(resource, node, lock, job, Optional.of(read), ahead, gpus, settings, now);
+        return new Scene(resource, node, lock, job, Optional.of(read), ahead, gpus, settings, now, source);
+    }
+
+    Scene with(Optional<NodeFacts> watched) {
+        return new Scene(resource, watched, lock, job, pods, ahead, gpus, settings, now, source);
     }
 
     /** Returns the facts after a write; empty if they must be read again. The pods are read again if a step needs them. */
@@ -209,8 +177,19 @@ record Scene(
                         others,
                         gpus,
                         settings,
-                        time))
+                        time,
+                        Source.ANSWERED))
                 : Optional.empty();
+    }
+
+    /** Returns true if these facts are new enough for a step: one that acts on a node needs facts that were just read. */
+    boolean suffices(Step step) {
+        return switch (source) {
+            case WATCHED -> step instanceof Step.Wait || step instanceof Step.Leave;
+            case DELIVERED -> step.testsVersion();
+            case ANSWERED -> !step.readsAll();
+            case READ -> pods.isPresent() || !(step instanceof Step.ReadPods);
+        };
     }
 
     Progress progress() {
@@ -221,8 +200,84 @@ record Scene(
         return new Progress.Change(progress(), now);
     }
 
+    /** Returns the change that begins the action. */
+    Progress.Change begun() {
+        return change().set("phase", "InProgress")
+                .set("startTime", now.toString())
+                .set("observedGeneration", resource.generation())
+                .set("nodeUID", node.map(NodeFacts::uid).orElse(""));
+    }
+
+    /** Returns the status at the end of an action. */
+    Step ended(Progress.Change change, Step.End end) {
+        if (resource.cancelled()) {
+            change.condition("Terminating", true, NotTried.CANCELLED, resource.cancellation());
+        }
+        return new Step.SetStatus(
+                change.complete(resource.kind().doneCondition(), end.success(), end.reason(), end.message()));
+    }
+
     /** Returns the Node if it is still the one for which the action began. */
     Optional<NodeFacts> sameNode() {
         return node.filter(each -> each.uid().equals(progress().nodeUid()));
+    }
+
+    /** Returns the reason why the Node is not the one for which the action began; empty if it is. */
+    Optional<Step.End> lost() {
+        if (sameNode().isPresent()) {
+            return Optional.empty();
+        }
+        String name = resource.node();
+        return Optional.of(
+                node.isEmpty()
+                        ? Step.End.failed(
+                                NotTried.NODE_NOT_FOUND,
+                                "expected the Node " + name + ", seen none: it was deleted in the middle")
+                        : Step.End.failed(
+                                NotTried.NODE_REPLACED,
+                                "Node " + name + ": expected UID " + progress().nodeUid() + ", seen "
+                                        + node.get().uid() + ": it was created again"));
+    }
+
+    /** Returns the upgrade of the driver for which an action waits. A node that is given back needs no driver. */
+    Optional<String> upgrade() {
+        return resource.kind() == MaintenanceKind.TERMINATE_NODE
+                ? Optional.empty()
+                : node.flatMap(each -> DriverUpgrade.underWay(each.labels()))
+                        .map(text -> "Node " + resource.node() + ": " + text);
+    }
+
+    JobRef ref(JobFacts of) {
+        return new JobRef(settings.namespace(), resource.jobName(), of.uid());
+    }
+
+    /** Returns the Job of the resource that has not ended, whether its status refers to it or not. */
+    Optional<JobRef> openJob() {
+        return job.filter(each -> each.succeeded().isEmpty()).map(this::ref);
+    }
+
+    /**
+     * Returns true if the pod of the resource's Job is on the node and its program may have begun. Then the program itself
+     * decides. False before the kubelet has started it: its Job can be stopped, and has done nothing.
+     */
+    boolean mayHaveBegun() {
+        return pods.orElseThrow().stream()
+                .filter(each -> resource.uid().equals(each.pod().labels().get(Maintenance.OF)))
+                .anyMatch(NodePod::begun);
+    }
+
+    /** Returns the time after which a Job that was started is stopped. */
+    Instant limit(JobFacts of) {
+        return of.begun().plus(settings.times().jobLimit());
+    }
+
+    /**
+     * Returns the wait before facts that no watch brings are read again.
+     *
+     * @param since begin of the wait
+     * @param end limit of the wait
+     */
+    Step again(Instant since, Instant end) {
+        return new Step.Wait(settings.times().pause(Duration.between(since, now), Duration.between(now, end)));
     }
 }

@@ -2,15 +2,16 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
+import dev.gpuwarden.aggregator.janitor.Scene.Source;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,57 +50,65 @@ final class SceneReader {
         this.clock = clock;
     }
 
-    /** Returns the facts at the beginning of a turn; empty if the resource is gone. */
-    Optional<Scene> begin(Maintenance known) throws ApiException, InterruptedException {
-        Scene scene = around(known);
-        if (Steps.next(scene).testsVersion()) {
-            return Optional.of(scene);
+    /**
+     * Returns the facts at the beginning of a turn.
+     *
+     * @param known the resource as its watch delivered it
+     * @param before the facts with which it waits for its Job or its Node, with the Node of the watch; empty if it waits for neither
+     */
+    Scene begin(Maintenance known, Optional<Scene> before) throws ApiException, InterruptedException {
+        if (!known.isBusy()) {
+            return scene(known, Optional.empty(), Lock.FREE, Optional.empty(), Source.WATCHED);
         }
+        return before.isPresent()
+                ? scene(known, before.get().node(), before.get().lock(), jobs.find(known), Source.WATCHED)
+                : around(known, Source.DELIVERED);
+    }
+
+    /** Returns newer facts, or new ones with the pods of the node; empty if the resource is gone. */
+    Optional<Scene> more(Scene scene) throws ApiException, InterruptedException {
+        return switch (scene.source()) {
+            case WATCHED -> Optional.of(around(scene.resource(), Source.DELIVERED));
+            case DELIVERED -> confirmed(scene);
+            case ANSWERED -> all(scene.resource());
+            case READ -> Optional.of(scene.with(pods(scene.resource().node())));
+        };
+    }
+
+    /** Returns the facts after a write; empty if the resource is gone. */
+    Optional<Scene> after(Scene before, Optional<Written> written) throws ApiException, InterruptedException {
+        Maintenance resource = before.resource();
+        Optional<Scene> answered = written.flatMap(made -> before.after(made, ahead(resource), clock.instant()));
+        return answered.isPresent() ? answered : all(resource);
+    }
+
+    private Optional<Scene> confirmed(Scene scene) throws ApiException, InterruptedException {
+        Maintenance known = scene.resource();
         Optional<Maintenance> now = resource(known);
-        if (now.isEmpty() || now.get().version().equals(known.version())) {
-            return now.map(any -> scene);
+        if (now.filter(read -> read.version().equals(known.version())).isPresent()) {
+            return Optional.of(scene(known, scene.node(), scene.lock(), scene.job(), Source.READ));
         }
-        return Optional.of(around(now.get()));
+        return now.isEmpty() ? Optional.empty() : Optional.of(around(now.get(), Source.READ));
     }
 
-    /** Returns all facts but the pods; empty if the resource is gone. */
-    Optional<Scene> all(Maintenance known) throws ApiException, InterruptedException {
+    private Optional<Scene> all(Maintenance known) throws ApiException, InterruptedException {
         Optional<Maintenance> now = resource(known);
-        return now.isEmpty() ? Optional.empty() : Optional.of(around(now.get()));
+        return now.isEmpty() ? Optional.empty() : Optional.of(around(now.get(), Source.READ));
     }
 
-    /** Returns the facts for the step after an answer; empty if the resource is gone. */
-    Optional<Scene> after(Scene answered) throws ApiException, InterruptedException {
-        return Steps.next(answered).readsAll() ? all(answered.resource()) : Optional.of(answered);
+    private Scene around(Maintenance resource, Source source) throws ApiException, InterruptedException {
+        Optional<NodeFacts> node =
+                api.find(NodeCache.NODES.path(resource.node())).map(NodeFacts::of);
+        Lock lock = locks.read(resource.node(), resource.uid());
+        Optional<JobFacts> job = resource.progress().started().isPresent() ? jobs.find(resource) : Optional.empty();
+        return scene(resource, node, lock, job, source);
     }
 
-    /** Returns the facts with the pods of the node. */
-    Scene pods(Scene scene) throws ApiException, InterruptedException {
-        List<NodePod> pods = new ArrayList<>();
-        Pages.each(
-                api,
-                "/api/v1/pods",
-                "fieldSelector="
-                        + Pages.encoded("spec.nodeName=" + scene.resource().node()),
-                tree -> pods.add(NodePod.of(JsonTrees.copy(tree))));
-        return scene.with(pods);
-    }
-
-    /** Returns the facts with the Job of the resource. */
-    Scene job(Scene scene) throws ApiException, InterruptedException {
-        return scene(scene.resource(), scene.node(), scene.lock(), jobs.find(scene.resource()));
-    }
-
-    /** Returns facts without a request. */
-    Scene scene(Maintenance resource, Optional<NodeFacts> node, Lock lock, Optional<JobFacts> job) {
+    private Scene scene(
+            Maintenance resource, Optional<NodeFacts> node, Lock lock, Optional<JobFacts> job, Source source) {
         ReportedGpus there = Acceptance.needsGpus(resource) ? gpus.apply(resource.node()) : ReportedGpus.NONE;
         return new Scene(
-                resource, node, lock, job, Optional.empty(), ahead(resource), there, settings, clock.instant());
-    }
-
-    /** Returns the facts after a write, without a request; empty if they must be read. */
-    Optional<Scene> answered(Scene before, Written written) {
-        return before.after(written, ahead(before.resource()), clock.instant());
+                resource, node, lock, job, Optional.empty(), ahead(resource), there, settings, clock.instant(), source);
     }
 
     private Optional<Maintenance> resource(Maintenance known) throws ApiException, InterruptedException {
@@ -110,15 +119,14 @@ final class SceneReader {
         return now;
     }
 
-    private Scene around(Maintenance resource) throws ApiException, InterruptedException {
-        Optional<NodeFacts> node = node(resource.node());
-        Lock lock = locks.read(resource.node(), resource.uid());
-        Optional<JobFacts> job = resource.progress().started().isPresent() ? jobs.find(resource) : Optional.empty();
-        return scene(resource, node, lock, job);
-    }
-
-    private Optional<NodeFacts> node(String name) throws ApiException, InterruptedException {
-        return api.find(NodeCache.NODES.path(name)).map(NodeFacts::of);
+    private List<NodePod> pods(String node) throws ApiException, InterruptedException {
+        List<NodePod> pods = new ArrayList<>();
+        Pages.each(
+                api,
+                "/api/v1/pods",
+                "fieldSelector=" + Pages.encoded("spec.nodeName=" + node),
+                tree -> pods.add(NodePod.of(JsonTrees.copy(tree))));
+        return pods;
     }
 
     private List<Maintenance> ahead(Maintenance resource) {

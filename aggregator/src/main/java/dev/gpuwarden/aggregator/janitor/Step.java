@@ -1,10 +1,8 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
-import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.Collections;
 import java.util.List;
 
 /** The next step for a resource: at most one write, but for {@link Request}. */
@@ -35,6 +33,13 @@ sealed interface Step {
                 || this instanceof Leave;
     }
 
+    /** Returns true if the step acts on the node, so that {@link ActGate} must let it pass. */
+    default boolean acts() {
+        return this instanceof StartJob
+                || this instanceof Request
+                || this instanceof SetLabels labels && labels.stops();
+    }
+
     record AddFinalizer() implements Step {}
 
     record RemoveFinalizer() implements Step {}
@@ -47,10 +52,20 @@ sealed interface Step {
 
     record SetStatus(Progress.Change change) implements Step {}
 
-    /** Changes labels of the Node, all or none: it must be the same Node, unchanged since it was read. */
-    record SetLabels(NodeFacts node, List<Label> labels) implements Step {
+    /**
+     * Changes labels of the Node, all or none: it must be the same Node, unchanged since it was read.
+     *
+     * @param uid UID of the Node
+     * @param version its resourceVersion
+     */
+    record SetLabels(String uid, String version, List<Label> labels) implements Step {
 
         record Label(String key, String before, String after) {}
+
+        /** Returns true if services stop. */
+        boolean stops() {
+            return labels.stream().anyMatch(label -> label.after().equals(MaintenanceKind.PAUSED));
+        }
     }
 
     /** Creates the Job, which does not run yet: a leader that was replaced may be late with this write. */
@@ -73,26 +88,23 @@ sealed interface Step {
     /** Does nothing until something changes, and no longer than this. */
     record Wait(Duration most) implements Step {
 
-        /** The longest pause between two reads, in shortest ones. */
-        private static final int LONGEST = 10;
-
-        /**
-         * Returns the wait before facts that no watch brings are read again: a quarter of the time that they have taken, so that
-         * one that takes long costs few reads. It does not exceed the limit by more than the shortest pause.
-         *
-         * @param since begin of the wait
-         * @param end limit of the wait
-         */
-        static Wait again(Scene scene, Instant since, Instant end) {
-            Duration shortest = scene.settings().times().poll();
-            Duration pause = Collections.min(List.of(
-                    Duration.between(since, scene.now()).dividedBy(4),
-                    shortest.multipliedBy(LONGEST),
-                    Duration.between(scene.now(), end)));
-            return new Wait(pause.compareTo(shortest) < 0 ? shortest : pause);
-        }
+        /** The time after which the facts are read again without a cause. */
+        static final Duration LATER = Duration.ofMinutes(1);
     }
 
     /** Does nothing, because another janitor acts, or the API server keeps no step. */
     record Leave(String reason) implements Step {}
+
+    /**
+     * The result of an action: the decision of its kind, from which {@link Steps} make the writes of its end.
+     *
+     * @param reason reason of the done condition
+     * @param message the subject, what was expected and what was seen
+     */
+    record End(boolean success, String reason, String message) implements Step {
+
+        static End failed(String reason, String message) {
+            return new End(false, reason, message);
+        }
+    }
 }

@@ -2,11 +2,12 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ final class StepWriter {
         }
         if (step instanceof Step.ReleaseLock release) {
             locks.release(resource.node(), release.leaseUid());
-            return Written.of(Scene.Lock.FREE);
+            return Written.of(NodeLock.Lock.FREE);
         }
         if (step instanceof Step.SetStatus status) {
             return status(resource, status.change().tree());
@@ -132,7 +133,7 @@ final class StepWriter {
                             + took.toSeconds() + " s after it had decided")
                     : asked(connection, resource);
             Progress.Change change = new Progress.Change(asked.progress(), clock.instant());
-            return status(asked, Signals.answered(change, answer).tree());
+            return status(asked, Signal.answered(change, answer).tree());
         }
     }
 
@@ -186,15 +187,8 @@ final class StepWriter {
 
     static List<Map<String, Object>> operations(Step.SetLabels step) {
         List<Map<String, Object>> operations = new ArrayList<>();
-        operations.add(Map.of(
-                "op", "test", "path", "/metadata/uid", "value", step.node().uid()));
-        operations.add(Map.of(
-                "op",
-                "test",
-                "path",
-                "/metadata/resourceVersion",
-                "value",
-                step.node().version()));
+        operations.add(Map.of("op", "test", "path", "/metadata/uid", "value", step.uid()));
+        operations.add(Map.of("op", "test", "path", "/metadata/resourceVersion", "value", step.version()));
         for (Label label : step.labels()) {
             String path = "/metadata/labels/" + label.key().replace("~", "~0").replace("/", "~1");
             operations.add(Map.of("op", "test", "path", path, "value", label.before()));

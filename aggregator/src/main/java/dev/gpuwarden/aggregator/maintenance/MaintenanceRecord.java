@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.maintenance;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -75,11 +75,6 @@ public record MaintenanceRecord(
     /** Returns true if it has ended and none of its stages failed. */
     public boolean succeeded() {
         return ended.isPresent() && stages.stream().noneMatch(stage -> stage.state() == Stage.State.FAILED);
-    }
-
-    /** Returns kind and name, for texts. */
-    public String title() {
-        return kind.resources().kind() + " " + name;
     }
 
     /** Returns true if the resource is for this Node, and not for an earlier one of the same name. */

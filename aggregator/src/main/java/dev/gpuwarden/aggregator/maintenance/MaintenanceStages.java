@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.maintenance;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

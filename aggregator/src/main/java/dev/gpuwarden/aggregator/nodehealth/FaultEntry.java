@@ -4,7 +4,6 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.node.PartNames;
@@ -105,7 +104,7 @@ public final class FaultEntry {
                 .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
                 .sum();
         if (characters > MOST_METADATA) {
-            kept.keySet().removeIf(key -> !Reporter.isReserved(key) && !key.equals(HeldFault.OUTCOME));
+            kept.keySet().removeIf(key -> !Reporter.isReserved(key) && !key.equals(HealthEvent.OUTCOME));
         }
         Map<String, String> metadata = new TreeMap<>();
         kept.forEach((key, value) ->

@@ -2,11 +2,21 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson.HoldingsReader;
+import dev.gpuwarden.aggregator.nodehealth.NodeRequestKind.Answer;
+import dev.gpuwarden.aggregator.nodehealth.NodeRequestKind.OpenRequest;
 import dev.gpuwarden.api.HoldingsCodec;
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.Lookup;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -66,6 +76,32 @@ public final class GpuHolderRequests {
                         .map(request -> Map.of("holdings", holdings)));
     }
 
+    /** Returns the way of these requests over the streams of nodes. */
+    public NodeRequestKind kind() {
+        String unsupported = "gpuwarden on the node is of a version that does not report who holds its GPUs";
+        return new NodeRequestKind(
+                "the answer about the holders of the GPUs of ",
+                "asked",
+                UplinkCodec.MOST_LOOKUPS,
+                Hello::getAnswersLookups,
+                health -> LookupRequest.open(health).map(LookupRequest::message).stream()
+                        .toList(),
+                ReportCase.HOLDINGS,
+                message -> message.getHoldings().getId(),
+                message -> read(message.getHoldings()),
+                id -> answer(id, "unsupported", Reading.absent(Absence.NOT_SUPPORTED, 0, unsupported)),
+                this::answer);
+    }
+
+    private Answer read(Holdings message) {
+        Reading<GpuHolders> holders = HoldingsCodec.parse(message);
+        return answer(message.getId(), holders instanceof Reading.Present<?> ? "answered" : "failed", holders);
+    }
+
+    private Answer answer(String id, String outcome, Reading<GpuHolders> holders) {
+        return new Answer(id, outcome, GpuHoldersJson.of(id, holders, clock.instant()));
+    }
+
     /** The state of a request for the holders of a node's GPUs. */
     public sealed interface LookupAnswer {
 
@@ -110,6 +146,14 @@ public final class GpuHolderRequests {
 
         Map<String, Object> tree() {
             return Map.of("id", id, "requested", requested.toString());
+        }
+
+        OpenRequest message() {
+            return new OpenRequest(
+                    id,
+                    Acknowledgement.newBuilder()
+                            .setLookup(Lookup.newBuilder().setId(id))
+                            .build());
         }
     }
 }

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Answered;
@@ -13,6 +12,7 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,16 +1,17 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth.FaultReader;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoRoom;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Change;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.util.FieldReader;
+import dev.gpuwarden.core.util.JsonTrees;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,16 +37,6 @@ final class MonitorFaults {
 
     private MonitorFaults() {}
 
-    /** Returns the faults of all monitors; empty if none has a place. */
-    static Optional<List<Fault>> all(FieldReader status, String node) throws UnreadableNodeHealth {
-        List<Fault> faults = new ArrayList<>();
-        List<FieldReader> places = status.objects("monitors");
-        for (FieldReader place : places) {
-            faults.addAll(FaultReader.read(place.objects("faults"), node));
-        }
-        return places.isEmpty() ? Optional.empty() : Optional.of(faults);
-    }
-
     /**
      * Returns the place after these events; empty if there is nothing to write.
      *
@@ -53,7 +44,7 @@ final class MonitorFaults {
      */
     static Optional<Map<String, Object>> after(
             Optional<FieldReader> status, String node, String monitor, List<HealthEvent> events, Instant now)
-            throws UnreadableNodeHealth, NoRoom {
+            throws IOException, NoRoom {
         Instant reported = Instant.EPOCH;
         FaultTable table = new FaultTable();
         if (status.isPresent()) {
@@ -73,7 +64,7 @@ final class MonitorFaults {
     }
 
     /** Returns the faults that this monitor has reported for the node. */
-    static List<Fault> reported(Optional<FieldReader> status, String node, String monitor) throws UnreadableNodeHealth {
+    static List<Fault> reported(Optional<FieldReader> status, String node, String monitor) throws IOException {
         if (status.isPresent()) {
             for (FieldReader place : status.get().objects("monitors")) {
                 if (place.text("name").equals(monitor)) {

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
-import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.core.event.Entity;
@@ -10,9 +9,13 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.util.FieldReader;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,7 +24,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -59,21 +65,27 @@ public record NodeHealth(
      * @param resource the API server's JSON
      */
     public static NodeHealth read(Map<?, ?> resource) throws UnreadableNodeHealth {
+        try {
+            return parse(resource);
+        } catch (IOException e) {
+            throw new UnreadableNodeHealth(e);
+        }
+    }
+
+    private static NodeHealth parse(Map<?, ?> resource) throws IOException {
         FieldReader metadata = metadata(resource);
         String node = metadata.text("name");
         Optional<String> uid = owner(metadata, node);
-        Optional<FieldReader> content = new FieldReader(
-                        "NodeHealth " + ShownText.cut(node, FaultEntry.LONGEST_NAME) + ": ", resource)
-                .object("status");
+        Optional<FieldReader> content = new FieldReader("NodeHealth " + node + ": ", resource).object("status");
         if (content.isEmpty()) {
             return unreported(node, uid, Optional.empty());
         }
         FieldReader status = content.get();
-        Optional<List<Fault>> ofMonitors = MonitorFaults.all(status, node);
+        Optional<List<Fault>> ofMonitors = ofMonitors(status, node);
         if (!status.has("generation")) {
             return unreported(node, uid, ofMonitors);
         }
-        long generation = status.number("generation");
+        long generation = status.count("generation");
         Instant reported = status.time("reported");
         List<FieldReader> rows = status.objects("faults");
         return new NodeHealth(
@@ -81,12 +93,12 @@ public record NodeHealth(
                 uid,
                 Optional.of(reported),
                 generation,
-                status.number("unlistedCount"),
-                status.has("droppedEvents") ? status.number("droppedEvents") : 0,
+                status.count("unlistedCount"),
+                status.has("droppedEvents") ? status.count("droppedEvents") : 0,
                 FaultReader.read(rows, node),
                 FaultReader.names(rows),
                 ofMonitors,
-                GpusJson.read(status));
+                NodeHealthStatus.gpus(status));
     }
 
     private static NodeHealth unreported(String node, Optional<String> uid, Optional<List<Fault>> ofMonitors) {
@@ -94,13 +106,20 @@ public record NodeHealth(
                 node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors, ReportedGpus.NONE);
     }
 
-    private static FieldReader metadata(Map<?, ?> resource) throws UnreadableNodeHealth {
-        return new FieldReader("NodeHealth: ", resource)
-                .object("metadata")
-                .orElseGet(() -> new FieldReader("NodeHealth: metadata.", Map.of()));
+    private static Optional<List<Fault>> ofMonitors(FieldReader status, String node) throws IOException {
+        List<Fault> faults = new ArrayList<>();
+        List<FieldReader> places = status.objects("monitors");
+        for (FieldReader place : places) {
+            faults.addAll(FaultReader.read(place.objects("faults"), node));
+        }
+        return places.isEmpty() ? Optional.empty() : Optional.of(faults);
     }
 
-    private static Optional<String> owner(FieldReader metadata, String node) throws UnreadableNodeHealth {
+    private static FieldReader metadata(Map<?, ?> resource) throws IOException {
+        return new FieldReader("NodeHealth: ", resource).objectOrEmpty("metadata");
+    }
+
+    private static Optional<String> owner(FieldReader metadata, String node) throws IOException {
         for (FieldReader owner : metadata.objects("ownerReferences")) {
             if (owner.text("kind").equals("Node") && owner.text("name").equals(node)) {
                 return Optional.of(owner.text("uid"));
@@ -116,7 +135,7 @@ public record NodeHealth(
             return owner(metadata, metadata.text("name")).equals(Optional.of(nodeUid))
                     ? gpus(resource)
                     : ReportedGpus.NONE;
-        } catch (UnreadableNodeHealth e) {
+        } catch (IOException e) {
             return ReportedGpus.NONE;
         }
     }
@@ -124,8 +143,8 @@ public record NodeHealth(
     private static ReportedGpus gpus(Map<?, ?> resource) {
         try {
             Optional<FieldReader> status = new FieldReader("NodeHealth: ", resource).object("status");
-            return status.isEmpty() ? ReportedGpus.NONE : GpusJson.read(status.get());
-        } catch (UnreadableNodeHealth e) {
+            return status.isEmpty() ? ReportedGpus.NONE : NodeHealthStatus.gpus(status.get());
+        } catch (IOException e) {
             return ReportedGpus.NONE;
         }
     }
@@ -191,7 +210,7 @@ public record NodeHealth(
         private FaultReader() {}
 
         /** Returns the faults in the order of the rows. */
-        static List<Fault> read(List<FieldReader> rows, String node) throws UnreadableNodeHealth {
+        static List<Fault> read(List<FieldReader> rows, String node) throws IOException {
             List<Row> all = new ArrayList<>();
             for (FieldReader row : rows) {
                 all.add(row(row, node, all.size() + 1));
@@ -207,7 +226,7 @@ public record NodeHealth(
         }
 
         /** Returns the display names of the GPUs of these rows. */
-        static PartNames names(List<FieldReader> rows) throws UnreadableNodeHealth {
+        static PartNames names(List<FieldReader> rows) throws IOException {
             Map<String, Set<Entity>> names = new LinkedHashMap<>();
             for (FieldReader row : rows) {
                 if (row.has("gpu")) {
@@ -220,7 +239,7 @@ public record NodeHealth(
                     .toList());
         }
 
-        private static Row row(FieldReader row, String node, int number) throws UnreadableNodeHealth {
+        private static Row row(FieldReader row, String node, int number) throws IOException {
             HealthEvent event = event(row, node);
             if (event.checkName().isEmpty()) {
                 return row.wrong("checkName", "a name");
@@ -230,7 +249,7 @@ public record NodeHealth(
             }
             Entity entity = new Entity(row.textOrEmpty("entityType"), row.textOrEmpty("entityValue"));
             String code = row.textOrEmpty("errorCode");
-            long sequence = row.number("sequence");
+            long sequence = row.count("sequence");
             int alone = event.id().isEmpty() && sequence == 0 ? number : 0;
             return new Row(
                     new Origin(event, sequence, entity.equals(Entity.WHOLE), !code.isEmpty(), alone),
@@ -238,10 +257,10 @@ public record NodeHealth(
                     code,
                     row.time("since"),
                     row.time("lastSeen"),
-                    row.number("occurrences"));
+                    row.count("occurrences"));
         }
 
-        private static HealthEvent event(FieldReader row, String node) throws UnreadableNodeHealth {
+        private static HealthEvent event(FieldReader row, String node) throws IOException {
             return HealthEvent.of(row.text("agent"), row.text("componentClass"), row.text("checkName"))
                     .id(row.textOrEmpty("eventID"))
                     .nodeName(node)
@@ -256,7 +275,7 @@ public record NodeHealth(
                     .build();
         }
 
-        private static Overrides override(FieldReader row, String field) throws UnreadableNodeHealth {
+        private static Overrides override(FieldReader row, String field) throws IOException {
             return switch (row.textOrEmpty(field)) {
                 case "" -> Overrides.NONE;
                 case "Force" -> new Overrides(true, false);

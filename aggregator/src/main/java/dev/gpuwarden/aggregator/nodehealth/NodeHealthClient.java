@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
@@ -13,17 +12,21 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHea
 import dev.gpuwarden.aggregator.nodehealth.StatusFieldWriter.WriteLocks;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.FieldReader;
+import dev.gpuwarden.core.util.JsonTrees;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.Lock;
 import java.util.function.UnaryOperator;
 
 /**
  * The client for the resources `NodeHealth`, one for each node and with its name. The Node owns its NodeHealth, which is
  * deleted with it. Each call sends a request to the API server and blocks until the answer arrives. Thread-safe.
  */
+// A held lock is only closed.
+@SuppressWarnings("try")
 public final class NodeHealthClient {
 
     public static final ResourceKind ALL =
@@ -79,30 +82,21 @@ public final class NodeHealthClient {
      */
     public StoredHealth write(ReportedState state, StoredHealth seen)
             throws ApiException, NoSuchNode, Superseded, InterruptedException {
-        Lock turn = WriteLocks.of(state.node());
-        turn.lockInterruptibly();
-        try {
-            return writeAlone(state, seen);
-        } finally {
-            turn.unlock();
-        }
-    }
-
-    private StoredHealth writeAlone(ReportedState state, StoredHealth seen)
-            throws ApiException, NoSuchNode, Superseded, InterruptedException {
-        StoredHealth there = known(state, seen);
-        for (int tries = 1; ; tries++) {
-            try {
-                return apply(state, there.version());
-            } catch (ApiException e) {
-                if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
-                    throw e;
+        try (WriteLocks.Turn turn = WriteLocks.take(state.node())) {
+            StoredHealth there = known(state, seen);
+            for (int tries = 1; ; tries++) {
+                try {
+                    return apply(state, there.version());
+                } catch (ApiException e) {
+                    if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
+                        throw e;
+                    }
                 }
-            }
-            there = read(state.node());
-            Optional<Superseded> old = there.supersedes(state.claim(), seen.nodeUid());
-            if (old.isPresent()) {
-                throw old.get();
+                there = read(state.node());
+                Optional<Superseded> old = there.supersedes(state.claim(), seen.nodeUid());
+                if (old.isPresent()) {
+                    throw old.get();
+                }
             }
         }
     }
@@ -126,33 +120,23 @@ public final class NodeHealthClient {
      */
     public void report(String node, String monitor, List<HealthEvent> events, Instant now)
             throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
-        Lock turn = WriteLocks.of(node);
-        turn.lockInterruptibly();
-        try {
-            reportAlone(node, monitor, events, now);
-        } finally {
-            turn.unlock();
-        }
-    }
-
-    private void reportAlone(String node, String monitor, List<HealthEvent> events, Instant now)
-            throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
-        for (int tries = 1; ; tries++) {
-            Map<String, Object> there = api.find(ALL.path(node)).orElse(Map.of());
-            Optional<Map<String, Object>> place = MonitorFaults.after(
-                    new FieldReader("NodeHealth " + node + ": ", there).object("status"), node, monitor, events, now);
-            if (place.isEmpty()) {
-                return;
-            }
-            String version = there.isEmpty()
-                    ? make(node).version()
-                    : StoredHealth.of(there).version();
-            try {
-                var unused = applyPlace(node, monitor, version, place.get());
-                return;
-            } catch (ApiException e) {
-                if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
-                    throw e;
+        try (WriteLocks.Turn turn = WriteLocks.take(node)) {
+            for (int tries = 1; ; tries++) {
+                Map<String, Object> there = api.find(ALL.path(node)).orElse(Map.of());
+                Optional<Map<String, Object>> place = after(there, node, monitor, events, now);
+                if (place.isEmpty()) {
+                    return;
+                }
+                String version = there.isEmpty()
+                        ? make(node).version()
+                        : StoredHealth.of(there).version();
+                try {
+                    var unused = applyPlace(node, monitor, version, place.get());
+                    return;
+                } catch (ApiException e) {
+                    if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
+                        throw e;
+                    }
                 }
             }
         }
@@ -169,35 +153,28 @@ public final class NodeHealthClient {
      */
     public boolean settle(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
             throws ApiException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
-        Lock turn = WriteLocks.of(node);
-        turn.lockInterruptibly();
-        try {
-            return settleAlone(node, monitor, change, now);
-        } finally {
-            turn.unlock();
-        }
-    }
-
-    private boolean settleAlone(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
-            throws ApiException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
-        Optional<Map<String, Object>> known = memory.health(node);
-        for (int tries = 1; ; tries++) {
-            Map<String, Object> there =
-                    known.isPresent() ? known.get() : api.find(ALL.path(node)).orElse(Map.of());
-            known = Optional.empty();
-            List<Fault> reported = reported(there, node, monitor);
-            Optional<Map<String, Object>> place = MonitorFaults.exactly(monitor, reported, change.apply(reported), now);
-            if (place.isEmpty()) {
-                return false;
-            }
-            StoredHealth held = StoredHealth.of(there);
-            String version = held.nodeUid().isEmpty() ? make(node).version() : held.version();
-            try {
-                memory.answered(applyPlace(node, monitor, version, place.get()));
-                return true;
-            } catch (ApiException e) {
-                if (tries > MOST_TRIES || !e.notFound() && !e.conflict()) {
-                    throw e;
+        try (WriteLocks.Turn turn = WriteLocks.take(node)) {
+            Optional<Map<String, Object>> known = memory.health(node);
+            for (int tries = 1; ; tries++) {
+                Map<String, Object> there = known.isPresent()
+                        ? known.get()
+                        : api.find(ALL.path(node)).orElse(Map.of());
+                known = Optional.empty();
+                List<Fault> reported = reported(there, node, monitor);
+                Optional<Map<String, Object>> place =
+                        MonitorFaults.exactly(monitor, reported, change.apply(reported), now);
+                if (place.isEmpty()) {
+                    return false;
+                }
+                StoredHealth held = StoredHealth.of(there);
+                String version = held.nodeUid().isEmpty() ? make(node).version() : held.version();
+                try {
+                    memory.answered(applyPlace(node, monitor, version, place.get()));
+                    return true;
+                } catch (ApiException e) {
+                    if (tries > MOST_TRIES || !e.notFound() && !e.conflict()) {
+                        throw e;
+                    }
                 }
             }
         }
@@ -206,25 +183,43 @@ public final class NodeHealthClient {
     /** Returns the faults that a monitor has reported for the node of this resource. */
     public static List<Fault> reported(Map<String, Object> health, String node, String monitor)
             throws UnreadableNodeHealth {
-        return MonitorFaults.reported(
-                new FieldReader("NodeHealth " + node + ": ", health).object("status"), node, monitor);
+        try {
+            return MonitorFaults.reported(status(node, health), node, monitor);
+        } catch (IOException e) {
+            throw new UnreadableNodeHealth(e);
+        }
+    }
+
+    private static Optional<Map<String, Object>> after(
+            Map<String, Object> health, String node, String monitor, List<HealthEvent> events, Instant now)
+            throws NoRoom, UnreadableNodeHealth {
+        try {
+            return MonitorFaults.after(status(node, health), node, monitor, events, now);
+        } catch (IOException e) {
+            throw new UnreadableNodeHealth(e);
+        }
+    }
+
+    private static Optional<FieldReader> status(String node, Map<String, Object> health) throws IOException {
+        return new FieldReader("NodeHealth " + node + ": ", health).object("status");
+    }
+
+    /** Writes the part of the status that belongs to this manager, over this version of the resource. */
+    static Map<String, Object> applyStatus(
+            KubeClient api, String node, String version, String manager, Map<String, Object> status)
+            throws ApiException, InterruptedException {
+        Map<String, Object> metadata = Map.of("name", node, "resourceVersion", version);
+        return api.apply(
+                ALL.path(node) + "/status", manager, body(node, Map.of("metadata", metadata, "status", status)));
     }
 
     private Map<String, Object> applyPlace(String node, String monitor, String version, Map<String, Object> place)
             throws ApiException, InterruptedException {
-        Map<String, Object> metadata = Map.of("name", node, "resourceVersion", version);
-        return api.apply(
-                ALL.path(node) + "/status",
-                MONITOR + monitor,
-                body(node, Map.of("metadata", metadata, "status", MonitorFaults.status(place))));
+        return applyStatus(api, node, version, MONITOR + monitor, MonitorFaults.status(place));
     }
 
     private StoredHealth apply(ReportedState state, String version) throws ApiException, InterruptedException {
-        Map<String, Object> metadata = Map.of("name", state.node(), "resourceVersion", version);
-        Map<String, Object> now = api.apply(
-                ALL.path(state.node()) + "/status",
-                MANAGER,
-                body(state.node(), Map.of("metadata", metadata, "status", NodeHealthStatus.tree(state))));
+        Map<String, Object> now = applyStatus(api, state.node(), version, MANAGER, NodeHealthStatus.tree(state));
         memory.answered(now);
         return StoredHealth.of(now);
     }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
+import java.io.IOException;
 
 /** A `NodeHealth` that cannot be read or written, with the reason. */
 public abstract class NodeHealthException extends Exception {
@@ -65,8 +66,8 @@ public abstract class NodeHealthException extends Exception {
 
         private static final long serialVersionUID = 1;
 
-        UnreadableNodeHealth(String message) {
-            super(message);
+        UnreadableNodeHealth(IOException wrong) {
+            super(String.valueOf(wrong.getMessage()));
         }
     }
 }

@@ -2,22 +2,33 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
+import dev.gpuwarden.core.util.FieldReader;
+import java.io.IOException;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /** The status of a `NodeHealth` for server-side apply. Pure: the same report gives the same text. */
 final class NodeHealthStatus {
 
     /** Bounded, since every watcher receives every change. */
     static final int MOST_FAULTS = 256;
+    /** Bounded for the same reason; four times as many as the largest node has. */
+    static final int MOST_GPUS = 64;
     /** For the listed faults together: half of the limit of etcd. Only strangers' faults come near it. */
     static final long MOST_BYTES = 768 << 10;
 
@@ -57,7 +68,7 @@ final class NodeHealthStatus {
             status.put("worst", worst(FaultEntry.of(acted.subList(0, 1)).get(0), names));
         }
         status.put("faults", listed);
-        GpusJson.put(status, report.gpus());
+        put(status, report.gpus());
         put(status, "bootID", report.bootId());
         put(status, "version", report.version());
         status.put("reported", FaultEntry.second(report.reported()).toString());
@@ -67,6 +78,33 @@ final class NodeHealthStatus {
         status.put("acknowledgedSequence", report.sequence());
         status.put("droppedEvents", report.droppedEvents());
         return status;
+    }
+
+    /**
+     * Adds the GPUs with their reset units; nothing for a node that reports no GPUs. A list that is not full needs no count, so
+     * that definitions of earlier versions still accept it.
+     */
+    private static void put(Map<String, Object> status, ReportedGpus gpus) {
+        List<ReportedGpus.Gpu> all = gpus.gpus();
+        if (!all.isEmpty()) {
+            status.put(
+                    "gpus",
+                    all.stream().limit(MOST_GPUS).map(NodeHealthStatus::gpu).toList());
+        }
+        int cut = Math.max(0, all.size() - MOST_GPUS);
+        long unlisted = cut + gpus.unlisted().orElse(0);
+        if (unlisted > 0 || all.size() == MOST_GPUS && gpus.unlisted().isPresent()) {
+            status.put("unlistedGpuCount", unlisted);
+        }
+    }
+
+    private static Map<String, Object> gpu(ReportedGpus.Gpu gpu) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("index", gpu.index());
+        gpu.uuid().ifPresent(uuid -> tree.put("uuid", uuid));
+        gpu.pci().ifPresent(pci -> tree.put("pciAddress", pci.toString()));
+        gpu.resetWith().ifPresent(others -> tree.put("resetWith", List.copyOf(others)));
+        return tree;
     }
 
     private static List<Map<String, Object>> listed(List<Fault> worstFirst, PartNames names) {
@@ -120,5 +158,25 @@ final class NodeHealthStatus {
         if (!text.isEmpty()) {
             tree.put(key, text);
         }
+    }
+
+    /** Returns the node's GPUs in a status. */
+    static ReportedGpus gpus(FieldReader status) throws IOException {
+        List<ReportedGpus.Gpu> gpus = new ArrayList<>();
+        for (FieldReader gpu : status.objects("gpus")) {
+            Optional<SortedSet<String>> resetWith =
+                    gpu.has("resetWith") ? Optional.of(new TreeSet<>(gpu.textList("resetWith"))) : Optional.empty();
+            gpus.add(new ReportedGpus.Gpu(
+                    (int) Math.min(gpu.count("index"), Integer.MAX_VALUE),
+                    PciAddress.parse(gpu.textOrEmpty("pciAddress")),
+                    Optional.of(Identifiers.gpu(gpu.textOrEmpty("uuid"))).filter(uuid -> !uuid.isEmpty()),
+                    resetWith));
+        }
+        boolean counted = status.has("unlistedGpuCount");
+        return new ReportedGpus(
+                gpus,
+                counted
+                        ? OptionalLong.of(status.count("unlistedGpuCount"))
+                        : gpus.size() < MOST_GPUS ? OptionalLong.of(0) : OptionalLong.empty());
     }
 }

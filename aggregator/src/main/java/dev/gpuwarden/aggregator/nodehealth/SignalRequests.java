@@ -2,10 +2,18 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.NodeRequestKind.Answer;
+import dev.gpuwarden.aggregator.nodehealth.NodeRequestKind.OpenRequest;
 import dev.gpuwarden.api.HoldingsCodec;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
+import dev.gpuwarden.api.v1.Signal;
+import dev.gpuwarden.api.v1.Signalled;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -74,18 +82,47 @@ public final class SignalRequests {
      * @param answer a result of {@link SignalAnswer#tree}
      * @return true if the answer is stored
      */
-    public boolean answer(String node, SignalRequest request, Map<String, Object> answer)
+    public boolean answer(String node, String id, Map<String, Object> answer)
             throws ApiException, InterruptedException {
-        return status.write(node, there -> {
-            if (!SignalRequest.open(there).contains(request)) {
-                return Optional.empty();
-            }
-            // Includes the answers to the other requests, because an apply removes fields that it does not name.
-            Map<String, Object> answers = new LinkedHashMap<>(SignalRequest.answers(there));
-            answers.keySet().retainAll(SignalRequest.asked(there).keySet());
-            answers.put(request.podUid(), answer);
-            return Optional.of(Map.of("signals", answers));
-        });
+        return status.write(
+                node,
+                there -> SignalRequest.open(there).stream()
+                        .filter(request -> request.id().equals(id))
+                        .findFirst()
+                        .map(request -> {
+                            // Includes the answers to the other requests, because an apply removes fields that it does
+                            // not name.
+                            Map<String, Object> answers = new LinkedHashMap<>(SignalRequest.answers(there));
+                            answers.keySet()
+                                    .retainAll(SignalRequest.asked(there).keySet());
+                            answers.put(request.podUid(), answer);
+                            return Map.of("signals", answers);
+                        }));
+    }
+
+    /** Returns the way of these requests over the streams of nodes. */
+    public NodeRequestKind kind() {
+        String unsupported = "gpuwarden on the node is of a version that sends no signals";
+        return new NodeRequestKind(
+                "the answer about a signal for a pod of ",
+                "signal_asked",
+                UplinkCodec.MOST_SIGNALS,
+                Hello::getAnswersSignals,
+                health -> SignalRequest.open(health).stream()
+                        .map(SignalRequest::message)
+                        .toList(),
+                ReportCase.SIGNALLED,
+                message -> message.getSignalled().getId(),
+                message -> read(message.getSignalled()),
+                id -> new Answer(id, "unsupported", SignalAnswer.tree(id, 0, unsupported, clock.instant())),
+                this::answer);
+    }
+
+    private Answer read(Signalled message) {
+        return new Answer(
+                message.getId(),
+                message.getError().isEmpty() ? "signal_sent" : "signal_failed",
+                SignalAnswer.tree(message.getId(), message.getProcesses(), message.getError(), clock.instant()));
     }
 
     /** The state of a request for a signal. */
@@ -182,6 +219,16 @@ public final class SignalRequests {
 
         static Map<String, Object> answers(Map<?, ?> nodeHealth) {
             return JsonTrees.object(JsonTrees.object(nodeHealth, "status"), "signals");
+        }
+
+        OpenRequest message() {
+            Signal message = Signal.newBuilder()
+                    .setId(id)
+                    .setPodUid(podUid)
+                    .setSignal(signal)
+                    .build();
+            return new OpenRequest(
+                    id, Acknowledgement.newBuilder().setSignal(message).build());
         }
 
         Map<String, Object> tree() {

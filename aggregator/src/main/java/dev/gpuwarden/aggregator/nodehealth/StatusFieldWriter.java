@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +17,8 @@ import java.util.stream.Stream;
  * A writer of one part of `NodeHealth`s' status, with its own field manager, so that all other parts stay. Each write names the
  * version that it read. A delayed write therefore replaces nothing newer. Thread-safe.
  */
+// A held lock is only closed.
+@SuppressWarnings("try")
 public final class StatusFieldWriter {
 
     private static final int MOST_TRIES = 3;
@@ -39,48 +41,30 @@ public final class StatusFieldWriter {
      */
     public boolean write(String node, Function<Map<String, Object>, Optional<Map<String, Object>>> status)
             throws ApiException, InterruptedException {
-        Lock turn = WriteLocks.of(node);
-        turn.lockInterruptibly();
-        try {
-            return writeAlone(node, status);
-        } finally {
-            turn.unlock();
-        }
-    }
-
-    private boolean writeAlone(String node, Function<Map<String, Object>, Optional<Map<String, Object>>> status)
-            throws ApiException, InterruptedException {
-        Optional<Map<String, Object>> known = memory.health(node);
-        for (int tries = 1; ; tries++) {
-            try {
-                Map<String, Object> there = known.isPresent() ? known.get() : api.get(NodeHealthClient.ALL.path(node));
-                Optional<Map<String, Object>> wanted = status.apply(there);
-                if (wanted.isEmpty()) {
-                    return false;
+        try (WriteLocks.Turn turn = WriteLocks.take(node)) {
+            Optional<Map<String, Object>> known = memory.health(node);
+            for (int tries = 1; ; tries++) {
+                try {
+                    Map<String, Object> there =
+                            known.isPresent() ? known.get() : api.get(NodeHealthClient.ALL.path(node));
+                    Optional<Map<String, Object>> wanted = status.apply(there);
+                    if (wanted.isEmpty()) {
+                        return false;
+                    }
+                    String version = JsonTrees.text(JsonTrees.object(there, "metadata"), "resourceVersion");
+                    memory.answered(NodeHealthClient.applyStatus(api, node, version, manager, wanted.get()));
+                    return true;
+                } catch (ApiException e) {
+                    if (e.notFound()) {
+                        return false;
+                    }
+                    if (tries == MOST_TRIES || !e.conflict()) {
+                        throw e;
+                    }
                 }
-                memory.answered(api.apply(
-                        NodeHealthClient.ALL.path(node) + "/status", manager, body(node, there, wanted.get())));
-                return true;
-            } catch (ApiException e) {
-                if (e.notFound()) {
-                    return false;
-                }
-                if (tries == MOST_TRIES || !e.conflict()) {
-                    throw e;
-                }
+                known = Optional.empty();
             }
-            known = Optional.empty();
         }
-    }
-
-    private static Map<String, Object> body(String node, Map<String, Object> there, Map<String, Object> status) {
-        String version = JsonTrees.text(JsonTrees.object(there, "metadata"), "resourceVersion");
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("apiVersion", NodeHealthClient.ALL.apiVersion());
-        body.put("kind", NodeHealthClient.ALL.kind());
-        body.put("metadata", Map.of("name", node, "resourceVersion", version));
-        body.put("status", status);
-        return body;
     }
 
     /**
@@ -98,8 +82,17 @@ public final class StatusFieldWriter {
 
         private WriteLocks() {}
 
-        static Lock of(String node) {
-            return ALL.get(Math.floorMod(node.hashCode(), LOCKS));
+        /** Waits for the lock of a node and holds it until the result is closed. */
+        static Turn take(String node) throws InterruptedException {
+            Lock lock = ALL.get(Math.floorMod(node.hashCode(), LOCKS));
+            lock.lockInterruptibly();
+            return lock::unlock;
+        }
+
+        /** A held lock. */
+        interface Turn extends AutoCloseable {
+            @Override
+            void close();
         }
     }
 }

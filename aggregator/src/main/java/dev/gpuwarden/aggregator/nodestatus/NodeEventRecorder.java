@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.nodestatus;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
@@ -86,8 +85,7 @@ public final class NodeEventRecorder {
          * @param decided the Events of the Node's quarantine and drain
          * @param faults the current faults of a node that has reported all
          */
-        public static List<EventObject> of(
-                CachedNode node, List<QuarantineEvents> decided, List<Fault> faults, Instant now) {
+        public static List<EventObject> of(CachedNode node, List<NodeNews> decided, List<Fault> faults, Instant now) {
             List<EventObject> news = new ArrayList<>();
             decided.stream()
                     .filter(event -> young(event.at(), now))
@@ -113,7 +111,7 @@ public final class NodeEventRecorder {
             return List.copyOf(once.values());
         }
 
-        private static EventObject of(CachedNode node, QuarantineEvents event) {
+        private static EventObject of(CachedNode node, NodeNews event) {
             return of(node.name(), node.uid(), event.good(), event.reason(), event.text(), event.at());
         }
 

@@ -6,7 +6,7 @@ import dev.gpuwarden.aggregator.cel.CelEnvironment;
 import dev.gpuwarden.aggregator.cel.CelExpression;
 import dev.gpuwarden.aggregator.cel.Cost;
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
+import dev.gpuwarden.aggregator.client.Json.PlainTree;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;

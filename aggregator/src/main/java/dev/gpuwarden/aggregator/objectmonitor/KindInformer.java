@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
@@ -9,6 +8,7 @@ import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.PolicyAssessor;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.Trouble;
 import dev.gpuwarden.cli.Spelling;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

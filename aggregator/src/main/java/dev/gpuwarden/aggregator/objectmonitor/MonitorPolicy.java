@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cel.KnownFields;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Sha256;
 import java.time.Duration;
 import java.time.Instant;

@@ -132,12 +132,12 @@ final class NodeFaultReconciler {
                     },
                     clock.instant());
             if (written) {
-                metrics.wrote();
+                metrics.writes.increment();
                 long now = System.nanoTime();
                 after.stream()
                         .filter(key -> !before.contains(key))
                         .flatMap(key -> NodeFaults.receivedNanos(key, matches).stream())
-                        .forEach(receivedNanos -> metrics.reported(now - receivedNanos));
+                        .forEach(receivedNanos -> metrics.changeToEvent.add(now - receivedNanos));
             }
         } catch (NoSuchNode e) {
             missing.add(node);

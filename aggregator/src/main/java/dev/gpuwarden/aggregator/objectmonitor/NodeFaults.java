@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.EventTemplate;
@@ -8,6 +7,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Sha256;
 import java.time.DateTimeException;
 import java.time.Instant;

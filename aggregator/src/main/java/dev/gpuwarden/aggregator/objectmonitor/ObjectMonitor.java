@@ -62,8 +62,8 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         this.places = new NodeFaultReconciler(api, cache, book, shelf, this::held, clock, metrics, settings.annotate());
         this.standings = new PolicyStandings(shelf, book, followers, cache, places::missing, settings);
         this.statusReconciler = new PolicyStatusReconciler(api, clock, shelf, standings::status);
-        this.nodes = new WorkQueue("objects of node", settings.concurrency(), places::settle);
-        this.statuses = new WorkQueue("monitor policy", 2, statusReconciler::updateStatus);
+        this.nodes = new WorkQueue("objects of node", settings.concurrency()).run(places::settle);
+        this.statuses = new WorkQueue("monitor policy", 2).run(statusReconciler::updateStatus);
         cache.listen(places.listener(policy -> leads && standings.incomplete(policy), nodes::add));
         every(chores, TICK, this::tick);
         every(timers, settings.resync(), this::resync);
@@ -288,7 +288,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         return most;
     }
 
-    public MonitorMetrics metrics() {
+    MonitorMetrics metrics() {
         return metrics;
     }
 

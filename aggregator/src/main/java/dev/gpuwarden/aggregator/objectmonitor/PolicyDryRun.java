@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
+import dev.gpuwarden.aggregator.client.Json.PlainTree;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.NodeFaults.ObjectNames;

@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
+import dev.gpuwarden.aggregator.client.Json.PlainTree;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
@@ -78,7 +78,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     @Override
     public void onUpsert(String name, Map<String, Object> tree) {
         long receivedNanos = System.nanoTime();
-        metrics.received();
+        metrics.received.increment();
         Map<String, Object> object = NodeCache.Trim.other(tree);
         evaluate(ObjectNames.shortened(name), object, Optional.empty(), receivedNanos);
     }
@@ -90,7 +90,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
 
     @Override
     public void onDelete(String name) {
-        metrics.received();
+        metrics.received.increment();
         String object = ObjectNames.shortened(name);
         inOrder(() -> {
             forget(object);

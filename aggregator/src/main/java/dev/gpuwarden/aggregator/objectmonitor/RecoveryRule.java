@@ -1,10 +1,9 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,23 +43,16 @@ final class RecoveryRule {
     /** Returns the time at which a container that is ready has run for long enough. */
     private static Instant proved(Map<String, Object> container) {
         Map<String, Object> before = JsonTrees.object(JsonTrees.object(container, "lastState"), "terminated");
-        Optional<Instant> start = time(JsonTrees.object(JsonTrees.object(container, "state"), "running"), "startedAt");
+        Optional<Instant> start =
+                JsonTrees.time(JsonTrees.object(JsonTrees.object(container, "state"), "running"), "startedAt");
         if (before.isEmpty() || start.isEmpty()) {
             return Instant.EPOCH;
         }
-        Duration ran = time(before, "startedAt")
-                .flatMap(from -> time(before, "finishedAt").map(to -> Duration.between(from, to)))
+        Duration ran = JsonTrees.time(before, "startedAt")
+                .flatMap(from -> JsonTrees.time(before, "finishedAt").map(to -> Duration.between(from, to)))
                 .orElse(Duration.ZERO);
         Duration twice = ran.compareTo(MOST) > 0 ? MOST : ran.multipliedBy(2);
         Duration enough = twice.compareTo(LEAST) < 0 ? LEAST : twice.compareTo(MOST) > 0 ? MOST : twice;
         return start.get().plus(enough);
-    }
-
-    private static Optional<Instant> time(Map<String, Object> tree, String field) {
-        try {
-            return Optional.of(Instant.parse(JsonTrees.text(tree, field)));
-        } catch (DateTimeParseException unset) {
-            return Optional.empty();
-        }
     }
 }

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.provider;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.api.csp.CSPProviderServiceGrpc;
 import dev.gpuwarden.api.csp.CSPProviderServiceGrpc.CSPProviderServiceBlockingStub;
 import dev.gpuwarden.api.csp.IsNodeReadyRequest;

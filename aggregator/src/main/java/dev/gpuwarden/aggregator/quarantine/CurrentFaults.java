@@ -6,7 +6,6 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.OpenVerification;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.List;
@@ -50,7 +49,7 @@ public record CurrentFaults(List<Fault> faults, ReportedGpus gpus) {
     /** Returns those of the events of a quarantine for which an act may begin or go on now. */
     public List<HealthEvent> reasons(List<HealthEvent> holding) {
         Set<FaultKey> acting = faults.stream()
-                .filter(fault -> !HeldFault.is(fault.cause()))
+                .filter(fault -> !fault.cause().isHeld())
                 .map(Fault::key)
                 .collect(Collectors.toSet());
         return holding.stream()

@@ -2,14 +2,13 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache.CachedNodeHealth;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.node.ReportedGpus;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -88,11 +87,6 @@ public record FaultReport(
 
     public static FaultReport trusted(String node, List<Fault> faults) {
         return new FaultReport(node, "", Standing.TRUSTED, "", faults, Set.of(), 0);
-    }
-
-    /** Returns the node's GPUs that can only be reset together; unknown for an older node. */
-    public ResetUnits units() {
-        return gpus.units();
     }
 
     /** Returns the time at which the youngest fault was raised; empty without faults. */

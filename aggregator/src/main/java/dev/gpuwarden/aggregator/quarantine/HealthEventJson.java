@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultKey;
@@ -10,6 +9,7 @@ import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;

@@ -36,17 +36,6 @@ public final class QuarantineReconciler {
     /** The nodes without faults that do not return yet, with the reason. */
     private final Map<String, String> held = new ConcurrentHashMap<>();
 
-    /** Creates a reconciler for a cluster in which this program maintains no node. */
-    public QuarantineReconciler(
-            KubeClient api,
-            NodeCache cache,
-            CircuitBreaker breaker,
-            boolean forcePasses,
-            Clock clock,
-            Consumer<AuditRecord> audits) {
-        this(api, cache, breaker, forcePasses, clock, audits, node -> Optional.empty());
-    }
-
     /**
      * @param forcePasses true if a node that a sender forces out of service passes without the breaker
      * @param audits the receiver of each decision before its write; in a dry run too, without the write

@@ -19,10 +19,4 @@ public record QuarantineSettings(
         ActionMode mode,
         List<Pool> pools,
         LeaderElector.Times election,
-        boolean forcePasses) {
-
-    public QuarantineSettings(
-            String namespace, String identity, ActionMode mode, List<Pool> pools, LeaderElector.Times election) {
-        this(namespace, identity, mode, pools, election, false);
-    }
-}
+        boolean forcePasses) {}

@@ -2,14 +2,13 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.quarantine.NodePatch.CordonLabels;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -105,15 +104,7 @@ public record QuarantineSummary(
      */
     private static Optional<Instant> since(CachedNode node) {
         return CordonLabels.since(node)
-                .or(() -> time(node, NodeAnnotations.LET_THROUGH))
-                .or(() -> time(node, NodeAnnotations.DECIDED));
-    }
-
-    private static Optional<Instant> time(CachedNode node, String annotation) {
-        try {
-            return Optional.ofNullable(node.annotations().get(annotation)).map(Instant::parse);
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
+                .or(() -> node.time(NodeAnnotations.LET_THROUGH))
+                .or(() -> node.time(NodeAnnotations.DECIDED));
     }
 }

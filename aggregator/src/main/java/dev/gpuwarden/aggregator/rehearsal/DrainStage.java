@@ -1,20 +1,20 @@
 package dev.gpuwarden.aggregator.rehearsal;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainRehearsal;
-import dev.gpuwarden.aggregator.drain.PodEviction;
-import dev.gpuwarden.aggregator.drain.PodEviction.Outcome;
-import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.aggregator.pods.PodEviction;
+import dev.gpuwarden.aggregator.pods.PodEviction.Outcome;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Stage;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Verdict;
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.rehearsal;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;

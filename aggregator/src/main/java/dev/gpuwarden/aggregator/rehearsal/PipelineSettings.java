@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.rehearsal;
 
-import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import java.util.List;
 import java.util.Locale;
@@ -27,7 +27,7 @@ public record PipelineSettings(
         DrainPolicies policies,
         RepairReconciler.Settings repairs,
         Optional<JanitorSettings> janitor,
-        List<Need> needs) {
+        List<Need.Rights> needs) {
 
     /** The mode of a part. */
     public enum Mode {
@@ -40,13 +40,6 @@ public record PipelineSettings(
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
-
-    /**
-     * The rights of a setting.
-     *
-     * @param source the manifests that grant them
-     */
-    public record Need(String setting, List<Right> rights, String source) {}
 
     public PipelineSettings {
         needs = List.copyOf(needs);

@@ -6,15 +6,14 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.AccessReviewer.Account;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.quarantine.FaultReport.Standing;
@@ -31,6 +30,7 @@ import dev.gpuwarden.aggregator.remediation.RepairRehearsal;
 import dev.gpuwarden.aggregator.remediation.RepairRehearsal.Result;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -307,7 +307,8 @@ public final class Rehearsal {
                     Stage.RETURN,
                     Verdict.DOES,
                     reboot
-                            ? "RepairVerification keeps the node out until the daemon's checks have passed since the boot"
+                            ? "RepairVerification keeps the node out until the daemon's checks have passed since the"
+                                    + " boot"
                             : "the checks of gpuwarden gpu-reset pass before the daemon reports the reset",
                     "docs/operating/repair.md has the checks");
         }

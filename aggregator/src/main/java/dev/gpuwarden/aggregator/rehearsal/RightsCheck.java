@@ -5,7 +5,7 @@ import dev.gpuwarden.aggregator.client.AccessReviewer.Account;
 import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.rehearsal.PipelineSettings.Need;
+import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.MissingRights;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ import java.util.Optional;
 record RightsCheck(String checked, List<MissingRights> missing, Optional<String> note) {
 
     /** Checks the rights of the account, or those of the caller if the caller may not ask about others. Blocks. */
-    static RightsCheck of(KubeClient api, Account account, String caller, List<Need> needs)
+    static RightsCheck of(KubeClient api, Account account, String caller, List<Need.Rights> needs)
             throws ApiException, InterruptedException {
         try {
             return new RightsCheck(
@@ -37,10 +37,10 @@ record RightsCheck(String checked, List<MissingRights> missing, Optional<String>
         }
     }
 
-    private static List<MissingRights> missing(AccessReviewer reviewer, List<Need> needs)
+    private static List<MissingRights> missing(AccessReviewer reviewer, List<Need.Rights> needs)
             throws ApiException, InterruptedException {
         List<MissingRights> all = new ArrayList<>();
-        for (Need need : needs) {
+        for (Need.Rights need : needs) {
             List<Right> missing = reviewer.missing(need.rights());
             if (!missing.isEmpty()) {
                 all.add(new MissingRights(need.setting(), missing, need.source()));

@@ -4,9 +4,9 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -41,6 +41,7 @@ record Demand(
         HealthEvent cause) {
 
     private static final int LONGEST_NAME = 256;
+    private static final int DIGITS = 24;
 
     /**
      * Returns the requests of a node's faults, the oldest first.
@@ -88,7 +89,7 @@ record Demand(
                         .group(cause.drain().skip(), gpus)
                         .filter(any -> any.gpus().isEmpty() || !missed);
         return new Demand(
-                RepairText.digest(raised),
+                digest(raised),
                 name,
                 cause.action(),
                 gpus.isEmpty() ? Set.of(cause.checkName()) : gpus,
@@ -98,9 +99,28 @@ record Demand(
                 cause);
     }
 
+    /** Returns a digest of the faults and of the times at which they were raised. */
+    private static String digest(List<Fault> faults) {
+        StringBuilder text = new StringBuilder();
+        for (Fault fault : faults) {
+            FaultKey key = fault.key();
+            text.append(String.join(
+                            "\0",
+                            key.agent(),
+                            key.componentClass(),
+                            key.checkName(),
+                            key.entity().type(),
+                            key.entity().value(),
+                            key.errorCode(),
+                            fault.since().toString()))
+                    .append('\n');
+        }
+        return Sha256.hex(text.toString(), DIGITS);
+    }
+
     /** Returns true while the check of the faults passes, so that they stand for the quarantine alone. */
     boolean isHeld() {
-        return HeldFault.is(cause);
+        return cause.isHeld();
     }
 
     private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus, ReportedGpus there) {
@@ -114,7 +134,7 @@ record Demand(
                 there.unknown(gpus).isEmpty()
                         ? there.units()
                                 .common(gpus)
-                                .filter(unit -> unit.stream().allMatch(RepairText::isGpu))
+                                .filter(unit -> unit.stream().allMatch(RepairGroup::isGpu))
                                 .map(RepairGroup::reset)
                         : Optional.empty();
             case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->

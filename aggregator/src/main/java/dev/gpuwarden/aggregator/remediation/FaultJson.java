@@ -30,7 +30,7 @@ final class FaultJson {
         return (repair.group().gpus().isEmpty()
                         ? demand.subjects()
                         : repair.group().gpus())
-                .stream().filter(RepairText::isGpu).limit(MOST_GPUS).toList();
+                .stream().filter(RepairGroup::isGpu).limit(MOST_GPUS).toList();
     }
 
     /**

@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.remediation;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
@@ -10,6 +9,7 @@ import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
 import dev.gpuwarden.api.kube.ForeignJanitor;
 import dev.gpuwarden.core.util.BoundedMap;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
+import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Standing;
@@ -16,7 +17,6 @@ import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.io.IOException;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,7 +86,7 @@ public final class PipelineBuilder {
                     .ifPresent(resource -> stages.addAll(resource.stages()));
             return;
         }
-        Optional<Instant> out = time(NodeAnnotations.LET_THROUGH)
+        Optional<Instant> out = node.time(NodeAnnotations.LET_THROUGH)
                 .filter(at -> !at.isAfter(last.get(0).at()));
         add(Stage.of("fault", State.UNKNOWN, NOT_KEPT));
         add(Stage.of("quarantine", State.DONE, "").from(out).until(out));
@@ -96,21 +96,18 @@ public final class PipelineBuilder {
         // A node may return before its resource ends, and the Node then records no result.
         Optional<MaintenanceRecord> resource = resources.find(end.resource());
         Optional<Instant> ended = end.result().map(Result::at).or(() -> resource.flatMap(MaintenanceRecord::ended));
-        Optional<QuarantineEvents> returned =
+        Optional<NodeNews> returned =
                 QuarantineEvents.of(node).filter(decision -> !decision.at().isBefore(end.at()));
         boolean verified =
                 (succeeded(end) || resource.filter(MaintenanceRecord::succeeded).isPresent())
                         && returned.filter(decision -> decision.reason().equals("ReturnedToService"))
                                 .isPresent();
-        Optional<Instant> at = returned.map(QuarantineEvents::at);
+        Optional<Instant> at = returned.map(NodeNews::at);
         add(
                 verified
                         ? Stage.of("verification", State.DONE, "").from(ended).until(at)
                         : Stage.of("verification", State.UNKNOWN, NOT_KEPT));
-        add(Stage.of(
-                        "back in service",
-                        State.DONE,
-                        returned.map(QuarantineEvents::text).orElse(""))
+        add(Stage.of("back in service", State.DONE, returned.map(NodeNews::text).orElse(""))
                 .from(at)
                 .until(at));
     }
@@ -127,14 +124,6 @@ public final class PipelineBuilder {
 
     private static <T> List<T> latest(List<T> all) {
         return all.subList(Math.max(0, all.size() - MOST_ATTEMPTS), all.size());
-    }
-
-    private Optional<Instant> time(String annotation) {
-        try {
-            return Optional.ofNullable(node.annotations().get(annotation)).map(Instant::parse);
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
     }
 
     // ---- in quarantine ----

@@ -78,7 +78,7 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
     /** Returns the facts with the results of all resources that have ended or are gone. */
     private static RepairFacts results(RepairFacts facts) {
         RepairRecord record = reopened(facts);
-        List<Repair> unconfigured = UnwatchedResources.of(record, facts.policy().templates());
+        List<Repair> unconfigured = record.unconfigured(facts.policy().templates());
         for (Repair repair : record.history()) {
             Optional<MaintenanceResource> resource = resource(facts, repair);
             if (!repair.inProgress()) {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
+import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import java.io.IOException;
 import java.time.Instant;
@@ -22,39 +22,38 @@ public final class RepairEvents {
 
     private RepairEvents() {}
 
-    public static List<QuarantineEvents> of(CachedNode node) {
+    public static List<NodeNews> of(CachedNode node) {
         RepairRecord record;
         try {
             record = RepairAnnotations.of(node);
         } catch (IOException e) {
             return List.of();
         }
-        List<QuarantineEvents> news = new ArrayList<>();
+        List<NodeNews> news = new ArrayList<>();
         for (Repair repair : record.history()) {
-            news.add(new QuarantineEvents("RepairStarted", started(repair), true, repair.at()));
+            news.add(new NodeNews("RepairStarted", started(repair), true, repair.at()));
             repair.result()
-                    .ifPresent(result -> news.add(new QuarantineEvents(
+                    .ifPresent(result -> news.add(new NodeNews(
                             reason(result.outcome()),
                             ended(repair, result),
                             result.outcome() == Outcome.SUCCEEDED || result.outcome() == Outcome.WITHDRAWN,
                             result.at())));
         }
         record.next()
-                .ifPresent(next -> news.add(new QuarantineEvents(
+                .ifPresent(next -> news.add(new NodeNews(
                         "RepairAwaitsApproval",
                         next.group().what() + " for " + next.why() + " waits for gpuwarden approve " + node.name(),
                         true,
                         next.at())));
         record.person()
-                .ifPresent(person ->
-                        news.add(new QuarantineEvents("RepairNeedsHelp", person.task(), false, person.since())));
+                .ifPresent(person -> news.add(new NodeNews("RepairNeedsHelp", person.task(), false, person.since())));
         return news;
     }
 
     /** Returns the Event of a repair in a dry run. */
-    public static List<QuarantineEvents> would(Optional<RepairDryRun> rehearsal) {
+    public static List<NodeNews> would(Optional<RepairDryRun> rehearsal) {
         return rehearsal.stream()
-                .map(dryRun -> new QuarantineEvents("RepairDryRun", dryRun.text(), true, dryRun.at()))
+                .map(dryRun -> new NodeNews("RepairDryRun", dryRun.text(), true, dryRun.at()))
                 .toList();
     }
 

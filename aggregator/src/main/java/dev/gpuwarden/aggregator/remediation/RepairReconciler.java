@@ -9,9 +9,11 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Reconciler;
+import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.drain.ActCheck;
 import dev.gpuwarden.aggregator.drain.DrainRequest;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
@@ -32,7 +34,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -75,7 +76,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     private final Policy policy;
     private final Clock clock;
     private final RepairAuditLog log;
-    private final BiConsumer<String, Duration> againAfter;
+    private final WorkQueue queue;
     private final Consumer<String> written;
     private final RepairMetrics metrics = new RepairMetrics();
     private final MaintenanceResources resources;
@@ -95,41 +96,36 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
      *
      * @param janitor returns the janitor's listener for each kind of maintenance; empty without a janitor
      * @param audits receiver of each decision before it is carried out, and of each result
-     * @param again adds a node to the work queue
-     * @param againAfter adds a node to the work queue after a delay
      * @param written receiver of the name of each node with news for operators
      */
     public RepairReconciler(
-            KubeClient api,
-            NodeCache cache,
+            Replica replica,
             CircuitBreaker breaker,
             Settings settings,
             Optional<Function<MaintenanceKind, ResourceInformer.Listener>> janitor,
-            Clock clock,
+            WorkQueue queue,
             Consumer<RepairAudit> audits,
-            Consumer<String> again,
-            BiConsumer<String, Duration> againAfter,
             Consumer<String> written) {
-        this.api = api;
-        this.cache = cache;
+        this.api = replica.api();
+        this.cache = replica.cache();
         this.breaker = breaker;
         this.policy = settings.policy();
-        this.clock = clock;
+        this.queue = queue;
+        this.clock = api.clock();
         this.log = new RepairAuditLog(audits);
         this.lock = new TemplateLock(api, settings.lockNamespace(), clock);
         this.unwatched = new UnwatchedResources(api);
-        this.againAfter = againAfter;
         this.written = written;
         // The queue takes no names before this replica leads.
-        Consumer<String> queue = node -> {
+        Consumer<String> again = node -> {
             if (open) {
-                again.accept(node);
+                queue.add(node);
             }
         };
         // A dry run needs no right to the kinds of templates.
         List<RepairTemplate> watched = policy.armed() ? policy.templates().all() : List.of();
         this.resources = new MaintenanceResources(
-                api, watched, janitor, queue, () -> cache.names().forEach(queue));
+                api, watched, janitor, again, () -> cache.names().forEach(again));
         this.check = new ActCheck(api, cache, clock);
         this.requests = new RepairRequests(api, resources, policy.templates(), lock, this::still, System::nanoTime);
         this.retries = new NodeRetries(api, cache);
@@ -226,10 +222,9 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                 RepairObstacle.of(node, report, MaintenanceResources.foreign(ofNode), breaker.openFor(node)),
                 policy,
                 now);
+        List<Repair> unconfigured = facts.record().unconfigured(policy.templates());
         // A dry run needs no right to the kinds of templates.
-        return policy.armed()
-                ? facts.and(unwatched.read(node, UnwatchedResources.of(facts.record(), policy.templates())))
-                : facts;
+        return policy.armed() && !unconfigured.isEmpty() ? facts.and(unwatched.read(node, unconfigured)) : facts;
     }
 
     /** Returns the attempt on a node that no watch delivers, because its template was removed. Blocks for the API server. */
@@ -262,7 +257,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         for (Repair repair : decision.create()) {
             RepairRequests.Result made = requests.make(current, repair, facts.demands(), decisionNanos);
             if (made instanceof RepairRequests.Result.Later later) {
-                againAfter.accept(node.name(), later.pause());
+                queue.addAfter(node.name(), later.pause());
             } else if (made instanceof RepairRequests.Result.Refused refused) {
                 record = record.withResult(
                         repair, new Result(Outcome.FAILED, RepairDecision.second(now), refused.why()));
@@ -275,8 +270,8 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         }
         // A millisecond later, so that the time itself has passed then.
         decision.again()
-                .ifPresent(time -> againAfter.accept(
-                        node.name(), Duration.between(now, time).plusMillis(1)));
+                .ifPresent(time ->
+                        queue.addAfter(node.name(), Duration.between(now, time).plusMillis(1)));
     }
 
     /** Releases the lock of a node that is out of quarantine, so that no result is recorded, unless its resource is in progress. */
@@ -313,7 +308,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
             CachedNode node, RepairFacts facts, RepairDecision decision, List<Map<String, Object>> patch, Instant now) {
         if (NEWS.contains(decision.kind()) && isNews(node, decision.kind() + " " + decision.why())) {
             log.decided(node, !policy.armed(), decision, facts.demands(), patch, now);
-            metrics.decided(
+            metrics.decisions.add(
                     (policy.armed() ? "" : "dry_run_") + decision.kind().name().toLowerCase(java.util.Locale.ROOT));
         }
     }

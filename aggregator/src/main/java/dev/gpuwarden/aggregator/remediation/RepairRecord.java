@@ -114,6 +114,13 @@ record RepairRecord(
                 .toList();
     }
 
+    /** Returns the attempts in progress whose template is no longer configured. */
+    List<Repair> unconfigured(RepairTemplates templates) {
+        return locking().stream()
+                .filter(repair -> templates.of(repair.group()).isEmpty())
+                .toList();
+    }
+
     /** Returns the resources that keep the lock of their node in quarantine: also those that this record may make. */
     Set<String> locking(List<MaintenanceResource> resources) {
         Set<String> names = lockingAtRest(resources);
@@ -138,7 +145,7 @@ record RepairRecord(
                                 before.group().equals(group) && before.fault().equals(fault))
                         .count();
         return IntStream.iterate(attempt, next -> next + 1)
-                .mapToObj(next -> RepairText.resource(node, uid, group, fault, next))
+                .mapToObj(next -> group.resource(node, uid, fault, next))
                 .filter(name -> !taken.contains(name))
                 .findFirst()
                 .orElseThrow();

@@ -2,10 +2,10 @@ package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.remediation;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.Collections;
@@ -67,7 +67,7 @@ record RepairTemplate(
         if (drain != Drain.GPU) {
             return Optional.of(new RepairGroup(kind, Collections.emptySortedSet()));
         }
-        return gpus.isEmpty() || !gpus.stream().allMatch(RepairText::isGpu)
+        return gpus.isEmpty() || !gpus.stream().allMatch(RepairGroup::isGpu)
                 ? Optional.empty()
                 : Optional.of(new RepairGroup(kind, new TreeSet<>(gpus)));
     }

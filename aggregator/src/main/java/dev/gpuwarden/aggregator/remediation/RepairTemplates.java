@@ -10,18 +10,12 @@ import java.util.List;
 import java.util.Optional;
 
 /** The users' own ways of repair. No two are for the same action. */
-public final class RepairTemplates {
+public record RepairTemplates(List<RepairTemplate> all) {
 
     public static final RepairTemplates NONE = new RepairTemplates(List.of());
 
-    private final List<RepairTemplate> all;
-
-    RepairTemplates(List<RepairTemplate> all) {
-        this.all = List.copyOf(all);
-    }
-
-    List<RepairTemplate> all() {
-        return all;
+    public RepairTemplates {
+        all = List.copyOf(all);
     }
 
     /** Returns the template for a fault; empty if this program's own action is the answer. */

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.remediation;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;

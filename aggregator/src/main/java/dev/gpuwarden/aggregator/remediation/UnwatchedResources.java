@@ -23,13 +23,6 @@ final class UnwatchedResources {
         this.api = api;
     }
 
-    /** Returns the attempts of a record that may have such a resource. */
-    static List<Repair> of(RepairRecord record, RepairTemplates templates) {
-        return record.locking().stream()
-                .filter(repair -> templates.of(repair.group()).isEmpty())
-                .toList();
-    }
-
     /**
      * Returns the resources that exist. One that this program may not read counts as existing. Blocks for the API server.
      *
@@ -61,7 +54,7 @@ final class UnwatchedResources {
     Optional<String> inProgress(CachedNode node, RepairTemplates templates) throws ApiException, InterruptedException {
         List<Repair> attempts;
         try {
-            attempts = of(RepairAnnotations.of(node), templates);
+            attempts = RepairAnnotations.of(node).unconfigured(templates);
         } catch (IOException e) {
             return Optional.of("its maintenance is unknown: " + e.getMessage());
         }

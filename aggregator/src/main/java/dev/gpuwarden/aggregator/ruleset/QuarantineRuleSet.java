@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.ruleset;
 
 import dev.gpuwarden.aggregator.cache.CachedNode.Taint;
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.gpuwarden.aggregator.ruleset;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ReadyConditionWriter;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.Unanswered;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;

@@ -63,7 +63,4 @@ final class BudgetedNodes implements NodeCache.Listener {
                         node.unschedulable(),
                         node.labels()));
     }
-
-    @Override
-    public void health(String name, Optional<Map<String, Object>> health) {}
 }

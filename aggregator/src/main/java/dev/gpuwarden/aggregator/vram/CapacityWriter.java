@@ -3,12 +3,12 @@ package dev.gpuwarden.aggregator.vram;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.api.v1.Advertise;
 import dev.gpuwarden.api.vram.CapacityPlan;
 import dev.gpuwarden.api.vram.CapacityRules;
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
@@ -93,7 +93,7 @@ final class CapacityWriter {
                     there.get(),
                     wanted.hasLargestCardMib() ? OptionalLong.of(wanted.getLargestCardMib()) : OptionalLong.empty());
         }
-        metrics.advertised(result.outcome());
+        metrics.advertised.add(result.outcome());
         boolean news = node.answer(wanted, result.accepted(), result.answer());
         if (news && result.outcome().equals("refused")) {
             events.node(there.orElse(Map.of()), "VramNotAdvertised", result.text());
@@ -118,7 +118,7 @@ final class CapacityWriter {
     void removeFromExcluded(String name) throws ApiException, InterruptedException {
         Optional<Map<String, Object>> there = api.find(NodeCache.NODES.path(name));
         if (there.isPresent() && excluded(there.get())) {
-            metrics.advertised(
+            metrics.advertised.add(
                     reconcile(name, there.get(), OptionalLong.empty()).outcome());
         }
     }
@@ -202,7 +202,8 @@ final class CapacityWriter {
             return requested <= mib
                     ? ""
                     : "its pods request " + requested + " MiB, " + (requested - mib)
-                            + " MiB more than that; they go on, new pods wait, and a kubelet that restarts may refuse some";
+                            + " MiB more than that; they go on, new pods wait, and a kubelet that restarts may refuse"
+                            + " some";
         } catch (ApiException e) {
             return "the requests of its pods cannot be compared with that: " + e.getMessage();
         }

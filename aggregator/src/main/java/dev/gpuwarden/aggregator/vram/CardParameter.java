@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
+import dev.gpuwarden.aggregator.ingest.NodeLink;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Advertise;
 import dev.gpuwarden.api.v1.BudgetedPod;

@@ -29,7 +29,7 @@ final class LargestCard implements AutoCloseable {
     private final Supplier<List<Amount>> nodes;
     private final Clock clock;
     private final Duration settle;
-    private final WorkQueue queue = new WorkQueue("largest card in ConfigMap", 1, any -> reconcile());
+    private final WorkQueue queue = new WorkQueue("largest card in ConfigMap", 1).run(any -> reconcile());
     private OptionalLong last = OptionalLong.empty();
     private String foreign = "";
 

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

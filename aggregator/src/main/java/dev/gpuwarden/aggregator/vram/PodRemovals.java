@@ -1,16 +1,18 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.drain.PodEviction;
-import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.aggregator.pods.PodEviction;
+import dev.gpuwarden.aggregator.pods.PodView;
+import dev.gpuwarden.aggregator.ingest.RequestWorkers;
 import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Evict;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.vram.RemovalCheck;
 import dev.gpuwarden.core.limit.OpenRequests;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -19,46 +21,30 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/**
- * Ends pods at the request of their nodes. Few requests run at a time, in threads of their own. They are bounded for each node
- * and for all. Each request gets one answer. Thread-safe.
- */
-final class PodRemovals implements AutoCloseable {
+/** Ends pods at the request of their nodes. Thread-safe. */
+final class PodRemovals extends RequestWorkers<Evict> {
 
     private static final System.Logger LOG = System.getLogger(PodRemovals.class.getName());
 
     private static final String TOO_MANY = "too many requests to end a pod: try again in some seconds";
 
-    private static final int THREADS = 2;
     private static final int QUEUE = 64;
 
     private final KubeClient api;
     private final VramSettings settings;
     private final VramEvents events;
     private final VramMetrics metrics;
-    private final LongSupplier nanoTime;
     private final RemovalLimits limits;
-    private final ThreadPoolExecutor threads;
-    private final OpenRequests open = new OpenRequests(VramCodec.MOST_OPEN);
 
     PodRemovals(KubeClient api, VramSettings settings, VramEvents events, VramMetrics metrics, LongSupplier nanoTime) {
+        super("gpuwarden-vram-removal", QUEUE, VramCodec.MOST_OPEN, VramCodec.PATIENCE, nanoTime);
         this.api = api;
         this.settings = settings;
         this.events = events;
         this.metrics = metrics;
-        this.nanoTime = nanoTime;
         this.limits = new RemovalLimits(nanoTime);
-        this.threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                30,
-                TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(QUEUE),
-                Threads.daemon("gpuwarden-vram-removal"));
-        threads.allowCoreThreadTimeOut(true);
     }
 
     /**
@@ -80,59 +66,45 @@ final class PodRemovals implements AutoCloseable {
         }
     }
 
-    /**
-     * Accepts a request. Does not block.
-     *
-     * @param node the node that the stream has proven
-     */
-    void asked(String node, NodeLink link, Evict wanted) {
-        if (!open.begin(node)) {
-            answer(link, wanted, Result.refused("limit", "the node has " + VramCodec.MOST_OPEN + " requests open"));
-            return;
-        }
-        if (!limits.asks(node)) {
-            open.end(node);
-            answer(link, wanted, Result.refused("limit", TOO_MANY));
-            return;
-        }
-        long since = nanoTime.getAsLong();
-        try {
-            threads.execute(() -> {
-                try {
-                    answer(link, wanted, work(node, wanted, since));
-                } finally {
-                    open.end(node);
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            open.end(node);
-            answer(link, wanted, Result.refused("limit", "the aggregator has too many pods to end"));
-        }
+    @Override
+    protected boolean permits(String node) {
+        return limits.asks(node);
     }
 
-    private void answer(NodeLink link, Evict wanted, Result result) {
-        metrics.removed(result.outcome());
-        link.answer(
-                result.begun()
-                        ? VramCodec.answer(wanted.getId(), result.accepted(), result.text())
-                        : VramCodec.refused(wanted.getId(), result.text()));
+    @Override
+    protected Acknowledgement answer(String node, Evict wanted) throws ApiException, InterruptedException {
+        return answer(wanted, remove(node, wanted));
     }
 
-    private Result work(String node, Evict wanted, long since) {
-        try {
-            // The node waits no longer, and may have decided again.
-            return nanoTime.getAsLong() - since < VramCodec.PATIENCE.toNanos()
-                    ? remove(node, wanted)
-                    : Result.refused("late", "the aggregator was too busy");
-        } catch (ApiException e) {
-            return Result.refused("error", "the pod cannot be read: " + e.getMessage());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Result.failed("error", "the aggregator stops");
-        } catch (RuntimeException e) {
-            LOG.log(Level.ERROR, "a request of node " + node + " to end a pod: this is a bug in gpuwarden", e);
-            return Result.failed("error", e.toString());
+    @Override
+    protected Acknowledgement refused(Evict wanted, Limit limit) {
+        return answer(
+                wanted,
+                switch (limit) {
+                    case OPEN -> Result.refused("limit", "the node has " + VramCodec.MOST_OPEN + " requests open");
+                    case RATE -> Result.refused("limit", TOO_MANY);
+                    case WAITING -> Result.refused("limit", "the aggregator has too many pods to end");
+                    case AGE -> Result.refused("late", "the aggregator was too busy");
+                });
+    }
+
+    @Override
+    protected Acknowledgement failed(String node, Evict wanted, Exception cause) {
+        if (cause instanceof ApiException) {
+            return answer(wanted, Result.refused("error", "the pod cannot be read: " + cause.getMessage()));
         }
+        if (cause instanceof InterruptedException) {
+            return answer(wanted, Result.failed("error", "the aggregator stops"));
+        }
+        LOG.log(Level.ERROR, "a request of node " + node + " to end a pod: this is a bug in gpuwarden", cause);
+        return answer(wanted, Result.failed("error", cause.toString()));
+    }
+
+    private Acknowledgement answer(Evict wanted, Result result) {
+        metrics.removals.add(result.outcome());
+        return result.begun()
+                ? VramCodec.answer(wanted.getId(), result.accepted(), result.text())
+                : VramCodec.refused(wanted.getId(), result.text());
     }
 
     private Result remove(String node, Evict wanted) throws ApiException, InterruptedException {
@@ -202,10 +174,5 @@ final class PodRemovals implements AutoCloseable {
         String path =
                 "/api/v1/namespaces/" + wanted.getNamespace() + "/pods?fieldSelector=metadata.name=" + wanted.getPod();
         return JsonTrees.objects(api.get(path), "items").stream().findFirst();
-    }
-
-    @Override
-    public void close() {
-        threads.shutdownNow();
     }
 }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.Map;
 
 /** The amount of an extended resource that a pod requests, as the scheduler counts it. Pure. */

@@ -1,15 +1,12 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.api.kube.EventObject;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -32,18 +29,9 @@ final class VramEvents {
 
     /** Records something about a Node. */
     void node(Map<String, Object> node, String reason, String text) throws InterruptedException {
-        Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
         String name = JsonTrees.text(JsonTrees.object(node, "metadata"), "name");
-        EventObject event = new EventObject(
-                EventObject.name(name, clock.millis() * 1000 + 1),
-                "Warning",
-                reason,
-                Text.truncate(text, LONGEST),
-                1,
-                false,
-                now,
-                now);
-        var unused = create("default", event.body(name, COMPONENT));
+        var unused = create(
+                "default", event(name, clock.millis() * 1000 + 1, reason, text).body(name, COMPONENT));
     }
 
     /** Records the action on a pod. */
@@ -51,10 +39,9 @@ final class VramEvents {
         Map<String, Object> metadata = JsonTrees.object(pod, "metadata");
         String namespace = JsonTrees.text(metadata, "namespace");
         String name = JsonTrees.text(metadata, "name");
-        String uid = JsonTrees.text(metadata, "uid");
-        Map<String, Object> body =
-                body(EventObject.name(name, clock.millis() * 1000), namespace, name, uid, node, reason, text);
-        var unused = create(namespace, body);
+        EventObject event = event(name, clock.millis() * 1000, reason, text);
+        var unused = create(
+                namespace, event.body(reference(namespace, name, JsonTrees.text(metadata, "uid")), node, COMPONENT));
     }
 
     /**
@@ -65,33 +52,17 @@ final class VramEvents {
     String waiting(WaitingPod pod, String reason, String text, long number) throws InterruptedException {
         // The UID is part of the name: a later pod of the same name has Events of its own.
         long name = ((long) pod.uid().hashCode() & 0xffff_ffffL) << 20 | number & 0xf_ffffL;
-        return create(
-                pod.namespace(),
-                body(EventObject.name(pod.name(), name), pod.namespace(), pod.name(), pod.uid(), "", reason, text));
+        EventObject event = event(pod.name(), name, reason, text);
+        return create(pod.namespace(), event.body(reference(pod.namespace(), pod.name(), pod.uid()), "", COMPONENT));
     }
 
-    private Map<String, Object> body(
-            String event, String namespace, String pod, String uid, String node, String reason, String text) {
-        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("apiVersion", "v1");
-        body.put("kind", "Event");
-        body.put("metadata", Map.of("name", event, "namespace", namespace));
-        body.put(
-                "involvedObject",
-                Map.of("apiVersion", "v1", "kind", "Pod", "namespace", namespace, "name", pod, "uid", uid));
-        body.put("type", "Warning");
-        body.put("reason", reason);
-        body.put("message", Text.truncate(text, LONGEST));
-        body.put(
-                "source",
-                node.isEmpty() ? Map.of("component", COMPONENT) : Map.of("component", COMPONENT, "host", node));
-        body.put("reportingComponent", COMPONENT);
-        body.put("reportingInstance", node);
-        body.put("firstTimestamp", now);
-        body.put("lastTimestamp", now);
-        body.put("count", 1);
-        return body;
+    private EventObject event(String object, long number, String reason, String text) {
+        return EventObject.warning(
+                EventObject.name(object, number), reason, Text.truncate(text, LONGEST), clock.instant());
+    }
+
+    private static Map<String, String> reference(String namespace, String pod, String uid) {
+        return Map.of("apiVersion", "v1", "kind", "Pod", "namespace", namespace, "name", pod, "uid", uid);
     }
 
     /** Returns the outcome. */

@@ -1,57 +1,20 @@
 package dev.gpuwarden.aggregator.vram;
 
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
+import dev.gpuwarden.aggregator.part.Counts;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts since the start, for metrics. Thread-safe. */
 public final class VramMetrics {
 
-    private final Map<String, LongAdder> advertised = new ConcurrentHashMap<>();
-    private final Map<String, LongAdder> removals = new ConcurrentHashMap<>();
-    private final Map<String, LongAdder> waiting = new ConcurrentHashMap<>();
-    private final LongAdder lists = new LongAdder();
+    /** The reconciles of an advertised value, by outcome. */
+    public final Counts<String> advertised = new Counts<>();
 
-    void advertised(String outcome) {
-        advertised.computeIfAbsent(outcome, any -> new LongAdder()).increment();
-    }
+    /** The requests to end a pod, by outcome. */
+    final Counts<String> removals = new Counts<>();
 
-    void removed(String outcome) {
-        removals.computeIfAbsent(outcome, any -> new LongAdder()).increment();
-    }
+    /** The Events of pods that wait, by outcome. */
+    public final Counts<String> waiting = new Counts<>();
 
-    void waiting(String outcome) {
-        waiting.computeIfAbsent(outcome, any -> new LongAdder()).increment();
-    }
-
-    void listed() {
-        lists.increment();
-    }
-
-    /** Returns the number of reconciles of an advertised value, by outcome. */
-    public Map<String, Long> advertised() {
-        return sums(advertised);
-    }
-
-    /** Returns the number of requests to end a pod, by outcome. */
-    public Map<String, Long> removals() {
-        return sums(removals);
-    }
-
-    /** Returns the number of Events of pods that wait, by outcome. */
-    public Map<String, Long> waiting() {
-        return sums(waiting);
-    }
-
-    /** Returns the number of lists of budgets that were sent to nodes. */
-    public long lists() {
-        return lists.sum();
-    }
-
-    private static Map<String, Long> sums(Map<String, LongAdder> counts) {
-        Map<String, Long> sums = new TreeMap<>();
-        counts.forEach((name, count) -> sums.put(name, count.sum()));
-        return sums;
-    }
+    /** The lists of budgets that were sent to nodes. */
+    final LongAdder lists = new LongAdder();
 }

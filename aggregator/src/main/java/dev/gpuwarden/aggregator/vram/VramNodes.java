@@ -3,22 +3,28 @@ package dev.gpuwarden.aggregator.vram;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
+import dev.gpuwarden.aggregator.ingest.NodeLink;
+import dev.gpuwarden.aggregator.ingest.NodeMessageKind;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Advertise;
+import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
+import dev.gpuwarden.api.v1.Welcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /** The nodes that report to this replica and use VRAM budgets. Any replica serves its own nodes; none has to lead. */
-public final class VramNodes implements VramPart, AutoCloseable {
+public final class VramNodes implements NodeMessageKind, AutoCloseable {
 
     /** Nodes whose pods are watched. Each watch is a connection. */
     static final int MOST_WATCHED = 2048;
@@ -36,8 +42,8 @@ public final class VramNodes implements VramPart, AutoCloseable {
     private final PodRemovals removals;
     private final LongSupplier nanoTime = System::nanoTime;
     private final Map<String, JoinedNode> nodes = new ConcurrentHashMap<>();
-    private final WorkQueue values = new WorkQueue("advertised VRAM of node", THREADS, this::advertise);
-    private final WorkQueue lists = new WorkQueue("VRAM budgets of node", THREADS, this::list);
+    private final WorkQueue values = new WorkQueue("advertised VRAM of node", THREADS).run(this::advertise);
+    private final WorkQueue lists = new WorkQueue("VRAM budgets of node", THREADS).run(this::list);
 
     VramNodes(KubeClient api, NodeCache cache, VramSettings settings, VramEvents events, VramMetrics metrics) {
         this.api = api;
@@ -53,23 +59,37 @@ public final class VramNodes implements VramPart, AutoCloseable {
             public void node(String name, Optional<CachedNode> node, boolean ours) {
                 changed(name, node);
             }
-
-            @Override
-            public void health(String name, Optional<Map<String, Object>> health) {}
         });
         cache.names().forEach(name -> changed(name, cache.node(name)));
     }
 
     // ---- nodes come and go ----
 
-    @Override
+    /** Returns the extended resource that this program serves. */
     public String resource() {
         return settings.resource();
     }
 
     @Override
-    public void joined(String node, String resource, NodeLink link) {
-        if (resource.equals(settings.resource())) {
+    public Set<ReportCase> receives() {
+        return Set.of(ReportCase.ADVERTISE, ReportCase.EVICT, ReportCase.OVER_BUDGET);
+    }
+
+    @Override
+    public Optional<String> violation(NodeReport message) {
+        return VramCodec.isGood(message)
+                ? Optional.empty()
+                : Optional.of(message.getReportCase() + ": a field is not valid");
+    }
+
+    @Override
+    public void welcome(Welcome.Builder welcome) {
+        welcome.setVramResource(settings.resource());
+    }
+
+    @Override
+    public void joined(String node, NodeLink link, Hello hello) {
+        if (hello.getVramResource().equals(settings.resource())) {
             replace(node, Optional.of(new JoinedNode(node, link)));
             lists.add(node);
         }
@@ -98,7 +118,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
         } else if (report.hasOverBudget()) {
             there.reports(report.getOverBudget());
         } else if (report.hasEvict()) {
-            removals.asked(node, link, report.getEvict());
+            removals.asked(node, report.getEvict(), link::answer);
         } else {
             there.wants(report.getAdvertise());
             values.add(node);
@@ -183,7 +203,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
         var pods = node.watch().map(PodWatch::pods).orElse(Optional.of(List.of()));
         if (pods.isPresent()) {
             switch (node.send(pods.get(), now)) {
-                case SENT -> metrics.listed();
+                case SENT -> metrics.lists.increment();
                 case NOT_NOW -> lists.addAfter(name, LIST_PAUSE);
                 case SAME -> {}
             }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Map;
@@ -30,8 +30,8 @@ record WaitingPod(String namespace, String name, String uid, long mib, Map<Strin
                         && JsonTrees.text(condition, "status").equals("False")
                         && JsonTrees.text(condition, "message").contains(resource))
                 .findFirst()
-                .flatMap(condition -> time(JsonTrees.text(condition, "lastTransitionTime"))
-                        .or(() -> time(JsonTrees.text(metadata, "creationTimestamp"))))
+                .flatMap(condition -> JsonTrees.time(condition, "lastTransitionTime")
+                        .or(() -> JsonTrees.time(metadata, "creationTimestamp")))
                 .map(since -> new WaitingPod(
                         JsonTrees.text(metadata, "namespace"),
                         JsonTrees.text(metadata, "name"),
@@ -39,13 +39,5 @@ record WaitingPod(String namespace, String name, String uid, long mib, Map<Strin
                         mib,
                         JsonTrees.texts(spec, "nodeSelector"),
                         since));
-    }
-
-    private static Optional<Instant> time(String text) {
-        try {
-            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
     }
 }

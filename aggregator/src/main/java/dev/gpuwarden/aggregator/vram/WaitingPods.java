@@ -60,7 +60,7 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
     private final RateLimit limit;
     private final Map<String, WaitingPod> pods = new ConcurrentHashMap<>();
     private final Map<String, Read> rooms = new BoundedMap<>(MOST_ROOMS, true);
-    private final WorkQueue queue = new WorkQueue("VRAM for pod", THREADS, this::reconcile);
+    private final WorkQueue queue = new WorkQueue("VRAM for pod", THREADS).run(this::reconcile);
     private Optional<ResourceInformer> informer = Optional.empty();
     private boolean closed;
 
@@ -120,9 +120,6 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
         pods.remove(name);
     }
 
-    @Override
-    public void onSynced() {}
-
     private void reconcile(String name) throws InterruptedException {
         WaitingPod pod = pods.get(name);
         if (pod == null) {
@@ -143,7 +140,7 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
             return;
         }
         String text = WaitingText.of(pod, resource, all, new WaitingText.Known(rooms(shown), over), waited);
-        metrics.waiting(events.waiting(pod, REASON, text, number));
+        metrics.waiting.add(events.waiting(pod, REASON, text, number));
         queue.addAfter(
                 name, times.first().plus(times.again().multipliedBy(number + 1)).minus(waited));
     }

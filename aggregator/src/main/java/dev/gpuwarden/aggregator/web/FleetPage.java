@@ -4,8 +4,10 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.PageAuthorizer;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.web.GuardedHandler;
 import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.HttpHandler;
+import dev.gpuwarden.cli.web.HttpHandler.Limits;
 import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.StaticHandler;
 import java.io.IOException;
@@ -46,21 +48,24 @@ public final class FleetPage {
         for (String script : List.of("main.js", "filter.js", "nodes.js", "pipeline.js", "around.js")) {
             files.script(FleetPage.class, script);
         }
-        return List.of(
-                new Guarded(CHANGES::equals, MOST_LISTENERS, access, request -> changes(view, request)),
-                new Guarded(
-                        path -> path.equals(API) || files.has(path),
-                        THREADS,
-                        access,
-                        request -> request.path().equals(API) ? data(view) : files.answer(request)));
+        return Stream.of(
+                        new Site(
+                                CHANGES::equals,
+                                Limits.READING.withThreads(MOST_LISTENERS),
+                                request -> changes(view, request)),
+                        new Site(
+                                path -> path.equals(API) || files.has(path),
+                                Limits.READING.withThreads(THREADS),
+                                request -> request.path().equals(API) ? data(view) : files.answer(request)))
+                .<HttpHandler>map(site -> new GuardedHandler(site, access))
+                .toList();
     }
 
     private interface Answers {
         HttpAnswer answer(Request request) throws InterruptedException;
     }
 
-    private record Guarded(Predicate<String> paths, int threads, Access access, Answers answers)
-            implements HttpHandler {
+    private record Site(Predicate<String> paths, Limits limits, Answers answers) implements HttpHandler {
 
         @Override
         public boolean has(String path) {
@@ -68,14 +73,8 @@ public final class FleetPage {
         }
 
         @Override
-        public boolean isGuarded() {
-            return true;
-        }
-
-        @Override
         public HttpAnswer answer(Request request) throws InterruptedException {
-            Optional<HttpAnswer> refused = access.refused(request);
-            return refused.isPresent() ? refused.get() : answers.answer(request);
+            return answers.answer(request);
         }
     }
 
@@ -121,7 +120,7 @@ public final class FleetPage {
      * The access control of the fleet page: by a Kubernetes token over loopback or TLS, or by the headers of a trusted proxy.
      * Thread-safe.
      */
-    private static final class Access {
+    private static final class Access implements GuardedHandler.Guard {
 
         private final PageAuthorizer visitors;
         private final PageOptions options;
@@ -133,8 +132,9 @@ public final class FleetPage {
             this.proxies = options.trusted();
         }
 
-        /** Returns the refusal of a request; empty if it is permitted. Blocks for the API server's answer. */
-        Optional<HttpAnswer> refused(Request request) throws InterruptedException {
+        /** Blocks for the API server's answer. */
+        @Override
+        public Optional<HttpAnswer> refused(Request request) throws InterruptedException {
             boolean near = request.from().isLoopbackAddress();
             boolean proxy = proxies.contains(request.from());
             try {

@@ -1,12 +1,10 @@
 package dev.gpuwarden.aggregator.web;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.controller.StepModes;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
@@ -20,10 +18,9 @@ import dev.gpuwarden.aggregator.fleet.NodeAssessor;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
 import dev.gpuwarden.aggregator.fleet.NodePipelines;
 import dev.gpuwarden.aggregator.fleet.Seen;
-import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.quarantine.QuarantineController;
 import dev.gpuwarden.aggregator.remediation.MaintenanceView;
 import dev.gpuwarden.aggregator.remediation.NodePipeline;
-import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import java.lang.ref.SoftReference;
 import java.time.Clock;
 import java.time.Duration;
@@ -92,9 +89,11 @@ public final class FleetView {
         this.view = view;
         this.decisions = decisions;
         this.clock = clock;
-        this.breaker = new BreakerPolicy(view.settings().pools());
+        this.breaker = new BreakerPolicy(view.quarantine().settings().pools());
         this.reader = new FleetReader(
-                api, view.settings().namespace(), Optional.of(view.settings().pools()));
+                api,
+                view.quarantine().settings().namespace(),
+                Optional.of(view.quarantine().settings().pools()));
         view.cache().listen(new NodeCache.Listener() {
             @Override
             public void node(String name, Optional<CachedNode> node, boolean ours) {
@@ -153,7 +152,7 @@ public final class FleetView {
         tree.put("breaker", BreakerView.tree(around));
         tree.put("modes", around.breaker().modes());
         tree.put("notes", around.notes(now));
-        tree.put("replica", view.settings().identity());
+        tree.put("replica", view.quarantine().settings().identity());
         tree.put("leader", leader.value().filter(lease -> lease.leads(now)).map(Leader::holder));
         if (all || seen < decidedAt) {
             tree.put("decisions", decided);
@@ -179,12 +178,15 @@ public final class FleetView {
 
     private ClusterContext around() {
         BreakerStatus status = new BreakerStatus(
-                Seen.of(view.breaker().state()),
+                Seen.of(view.quarantine().breaker().state()),
                 Seen.of(breaker),
-                Seen.of(view.settings().mode()),
-                Seen.of(view.steps()));
+                Seen.of(view.quarantine().settings().mode()),
+                Seen.of(view.quarantine().modes()));
         return new ClusterContext(
-                Seen.of(view.rules().get()), status, Seen.of(view.pools().copy()), leader);
+                Seen.of(view.quarantine().rules().book()),
+                status,
+                Seen.of(view.quarantine().pools().copy()),
+                leader);
     }
 
     private Map<String, Row> refresh(ClusterContext around, Instant now) {
@@ -195,10 +197,10 @@ public final class FleetView {
         }
         // The state that concerns all nodes.
         List<Object> knows = List.of(
-                System.identityHashCode(view.rules().get()),
-                view.breaker().state(),
+                System.identityHashCode(view.quarantine().rules().book()),
+                view.quarantine().breaker().state(),
                 leader.value().map(lease -> lease.holder() + " " + lease.leads(now)));
-        Map<String, PoolCounts.Standing> stands = view.breaker().standing();
+        Map<String, PoolCounts.Standing> stands = view.quarantine().breaker().standing();
         List<Map<String, Object>> decides = decisions.get();
         long next = revision + 1;
         boolean roomier = !stands.equals(standing);
@@ -259,7 +261,7 @@ public final class FleetView {
         tree.put("pipeline", pipeline(node.get(), assessment).map(NodePipeline::tree));
         tree.put(
                 "pools",
-                view.settings().pools().stream()
+                view.quarantine().settings().pools().stream()
                         .filter(pool -> pool.selector().matches(node.get().labels()))
                         .map(pool -> pool.name())
                         .toList());
@@ -304,12 +306,5 @@ public final class FleetView {
     }
 
     /** The state of a replica, for readers that change nothing. */
-    public record ReplicaState(
-            QuarantineSettings settings,
-            NodeCache cache,
-            Supplier<RuleEvaluator> rules,
-            CircuitBreaker breaker,
-            PoolCounts pools,
-            MaintenanceView maintenance,
-            StepModes steps) {}
+    public record ReplicaState(NodeCache cache, QuarantineController quarantine, MaintenanceView maintenance) {}
 }

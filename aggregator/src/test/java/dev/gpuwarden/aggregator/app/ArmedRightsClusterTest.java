@@ -8,10 +8,10 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.cluster.UsedRights;
@@ -48,7 +48,7 @@ class ArmedRightsClusterTest {
     }
 
     private static void check(KubeClient api, VramSettings vram) throws InterruptedException {
-        ArmedRights.check(
+        StartCheck.check(
                 api, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(vram));
     }
 
@@ -134,10 +134,11 @@ class ArmedRightsClusterTest {
                 usual.notice(),
                 usual.emptyDir(),
                 usual.unmanaged());
-        return String.valueOf(catchThrowable(() -> ArmedRights.check(
+        return String.valueOf(catchThrowable(() -> StartCheck.check(
                         api,
                         Optional.empty(),
-                        Optional.of(new DrainReconciler.Settings(true, policies)),
+                        Optional.of(new DrainReconciler.Settings(
+                                true, policies, DrainPolicies.DrainTimes.DEFAULT, false, false)),
                         Optional.empty(),
                         Optional.empty(),
                         Optional.empty()))
@@ -149,7 +150,7 @@ class ArmedRightsClusterTest {
         Optional<JanitorSettings> set = Optional.of(janitor("gpuwarden"));
         Optional<JanitorSettings> elsewhere = Optional.of(janitor("default"));
         try (KubeClient shipped = fleet.asDryRun()) {
-            assertThat(catchThrowable(() -> ArmedRights.check(
+            assertThat(catchThrowable(() -> StartCheck.check(
                             shipped, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty())))
                     .hasMessageStartingWith("--janitor.image=gpuwarden:test needs rights")
                     .hasMessageContaining("patch gpuresets/status.janitor.dgxc.nvidia.com, ")
@@ -158,22 +159,22 @@ class ArmedRightsClusterTest {
         }
         fleet.apply("components/remediation-armed/janitor-rights.yaml");
         try (KubeClient granted = fleet.asAggregator()) {
-            assertThatCode(() -> ArmedRights.check(
+            assertThatCode(() -> StartCheck.check(
                             granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty()))
                     .doesNotThrowAnyException();
             fleet.client.delete("rolebinding/gpuwarden/gpuwarden-maintenance");
-            assertThat(catchThrowable(() -> ArmedRights.check(
+            assertThat(catchThrowable(() -> StartCheck.check(
                             granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty())))
                     .isInstanceOf(UserError.class)
                     .hasMessageStartingWith(
                             "--janitor.image=gpuwarden:test needs the ServiceAccount gpuwarden-maintenance")
                     .hasMessageContaining("it lacks the rights get leases.coordination.k8s.io in gpuwarden. ");
             fleet.client.delete("serviceaccount/gpuwarden/gpuwarden-maintenance");
-            assertThat(catchThrowable(() -> ArmedRights.check(
+            assertThat(catchThrowable(() -> StartCheck.check(
                             granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty())))
                     .hasMessageContaining("there is none. Apply the manifests");
             fleet.apply("components/remediation-armed/janitor-rights.yaml");
-            assertThat(catchThrowable(() -> ArmedRights.check(
+            assertThat(catchThrowable(() -> StartCheck.check(
                             granted,
                             Optional.empty(),
                             Optional.empty(),

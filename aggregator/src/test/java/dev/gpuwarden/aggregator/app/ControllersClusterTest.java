@@ -85,14 +85,14 @@ class ControllersClusterTest {
         fleet.node(bad);
         String rule = fleet.named("rack");
         fleet.client.apply("""
-                apiVersion: gpuwarden.dev/v1alpha1
-                kind: QuarantineRuleSet
-                metadata: {name: %s}
-                spec:
-                  enabled: true
-                  match: {all: [{kind: Node, expression: "node.metadata.labels['rack'] == 'r1'"}]}
-                  cordon: {shouldCordon: true}
-                """.formatted(rule));
+            apiVersion: gpuwarden.dev/v1alpha1
+            kind: QuarantineRuleSet
+            metadata: {name: %s}
+            spec:
+              enabled: true
+              match: {all: [{kind: Node, expression: "node.metadata.labels['rack'] == 'r1'"}]}
+              cordon: {shouldCordon: true}
+            """.formatted(rule));
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers =
                         Controllers.start(api, settings("one", ActionMode.DRY_RUN, 100), audits::add)) {
@@ -144,16 +144,16 @@ class ControllersClusterTest {
             assertThat(fleet.get(bad, ".metadata.resourceVersion")).isEqualTo(before);
             assertThat(controllers.failing()).isZero();
 
-            Optional<DrainReconciler.Settings> drains =
-                    Optional.of(new DrainReconciler.Settings(true, DrainPolicies.DEFAULT));
-            ArmedRights.check(
+            Optional<DrainReconciler.Settings> drains = Optional.of(new DrainReconciler.Settings(
+                    true, DrainPolicies.DEFAULT, DrainPolicies.DrainTimes.DEFAULT, false, false));
+            StartCheck.check(
                     api,
                     Optional.of(settings("one", ActionMode.DRY_RUN, 100)),
                     Optional.empty(),
                     Optional.empty(),
                     Optional.empty(),
                     Optional.empty());
-            assertThatThrownBy(() -> ArmedRights.check(
+            assertThatThrownBy(() -> StartCheck.check(
                             api,
                             Optional.of(settings("one", ActionMode.ARMED, 100)),
                             Optional.empty(),
@@ -162,12 +162,12 @@ class ControllersClusterTest {
                             Optional.empty()))
                     .hasMessageContaining("patch nodes, patch nodes/status")
                     .hasMessageContaining("components/quarantine-armed");
-            assertThatThrownBy(() -> ArmedRights.check(
+            assertThatThrownBy(() -> StartCheck.check(
                             api, Optional.empty(), drains, Optional.empty(), Optional.empty(), Optional.empty()))
                     .hasMessageContaining("create pods/eviction. ")
                     .hasMessageContaining("components/drain-armed");
             try (KubeClient armed = fleet.asAggregator()) {
-                ArmedRights.check(
+                StartCheck.check(
                         armed,
                         Optional.of(settings("one", ActionMode.ARMED, 100)),
                         drains,
@@ -211,7 +211,7 @@ class ControllersClusterTest {
     private static QuarantineSettings usual(String identity) {
         QuarantineSettings tests = settings(identity, ActionMode.ARMED, 100);
         return new QuarantineSettings(
-                tests.namespace(), identity, tests.mode(), tests.pools(), LeaderElector.Times.DEFAULT);
+                tests.namespace(), identity, tests.mode(), tests.pools(), LeaderElector.Times.DEFAULT, false);
     }
 
     @Test

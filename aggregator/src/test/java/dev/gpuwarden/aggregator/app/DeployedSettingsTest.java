@@ -3,9 +3,9 @@ package dev.gpuwarden.aggregator.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings.Mode;
-import dev.gpuwarden.aggregator.rehearsal.PipelineSettings.Need;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -15,20 +15,23 @@ class DeployedSettingsTest {
 
     /** @param rest the fields of the container after its name */
     private static PipelineSettings of(String rest) throws IOException {
-        return DeployedSettings.of(Json.readObject("""
-                        {"spec": {"template": {"spec": {"containers": [
-                        {"name": "proxy", "args": ["run"]}, {"name": "main", %s}]}}}}""".formatted(rest)), "ns", "Deployment ns/a", Optional.empty());
+        return DeployedSettings.of(
+                Json.readObject("""
+                    {"spec": {"template": {"spec": {"containers": [
+                    {"name": "proxy", "args": ["run"]}, {"name": "main", %s}]}}}}\
+                    """.formatted(rest)), "ns", "Deployment" + " ns/a", Optional.empty());
     }
 
     @Test
     void variablesAndArgumentsGiveTheSettings() throws IOException {
         PipelineSettings armed = of("""
-                "args": ["aggregator", "--drain.namespaces=*=Immediate", "--remediation.attempts", "1",
-                "--drain.system-namespaces=mine", "--other=x"],
-                "env": [{"name": "GPUWARDEN_QUARANTINE_MODE", "value": "armed"}, {"name": "GPUWARDEN_DRAIN_MODE", "value": "armed"},
-                {"name": "GPUWARDEN_REMEDIATION_MODE", "value": "armed"}, {"name": "GPUWARDEN_REMEDIATION_APPROVAL", "value": "manual"},
-                {"name": "GPUWARDEN_JANITOR_IMAGE", "value": "i:1"}, {"name": "GPUWARDEN_DRAIN_GRACE", "value": "20s"},
-                {"name": "GPUWARDEN_INGEST_TLS_CERT", "value": "/x"}, {"name": "HOME", "value": "/"}]""");
+            "args": ["aggregator", "--drain.namespaces=*=Immediate", "--remediation.attempts", "1",
+            "--drain.system-namespaces=mine", "--other=x"],
+            "env": [{"name": "GPUWARDEN_QUARANTINE_MODE", "value": "armed"}, {"name": "GPUWARDEN_DRAIN_MODE", "value": "armed"},
+            {"name": "GPUWARDEN_REMEDIATION_MODE", "value": "armed"}, {"name": "GPUWARDEN_REMEDIATION_APPROVAL", "value": "manual"},
+            {"name": "GPUWARDEN_JANITOR_IMAGE", "value": "i:1"}, {"name": "GPUWARDEN_DRAIN_GRACE", "value": "20s"},
+            {"name": "GPUWARDEN_INGEST_TLS_CERT", "value": "/x"}, {"name": "HOME", "value": "/"}]\
+            """);
         assertThat(armed.unread()).isEmpty();
         assertThat(armed.quarantine()).isEqualTo(Mode.ARMED);
         assertThat(armed.drain()).isEqualTo(Mode.ARMED);
@@ -43,14 +46,14 @@ class DeployedSettingsTest {
                 .isEqualTo(armed.policies().system().has("of-mine-2"))
                 .isTrue();
         assertThat(armed.needs())
-                .extracting(Need::source)
+                .extracting(Need.Rights::source)
                 .containsExactly(
                         "their component components/quarantine-armed",
                         "their component components/drain-armed",
                         "their component components/remediation-armed",
                         "their component components/remediation-armed",
-                        "a Role for them in the namespace ns; components/remediation-armed has one for the aggregator's own"
-                                + " namespace");
+                        "a Role for them in the namespace ns; components/remediation-armed has one for the"
+                                + " aggregator's own namespace");
     }
 
     @Test

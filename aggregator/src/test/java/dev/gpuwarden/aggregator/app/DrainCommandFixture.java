@@ -4,13 +4,13 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.command.DrainCommand;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.cli.run.ShutdownSignal;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

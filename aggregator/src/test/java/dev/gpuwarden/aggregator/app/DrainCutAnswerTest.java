@@ -6,17 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
-import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;
@@ -101,8 +101,9 @@ class DrainCutAnswerTest {
 
     private static PodView pod(String name) throws Exception {
         return PodView.of(Json.readObject("""
-                {"metadata": {"name": "%s", "namespace": "team", "uid": "u"}, "spec": {"containers": [{"name": "main"}]},
-                "status": {"phase": "Running"}}""".formatted(name)));
+            {"metadata": {"name": "%s", "namespace": "team", "uid": "u"}, "spec": {"containers": [{"name": "main"}]},
+            "status": {"phase": "Running"}}\
+            """.formatted(name)));
     }
 
     private void awaitRequest() {

@@ -52,7 +52,7 @@ class DrainNoticeTest extends DrainFixture {
 
     private void answer(KubeClient api, SignalRequest request, int processes, String error) throws Exception {
         boolean kept = new SignalRequests(api, NodeHealthCache.NONE, Clock.systemUTC())
-                .answer(bad, request, SignalAnswer.tree(request.id(), processes, error, Instant.now()));
+                .answer(bad, request.id(), SignalAnswer.tree(request.id(), processes, error, Instant.now()));
         assertThat(kept).isTrue();
     }
 

@@ -41,20 +41,20 @@ import picocli.CommandLine;
 class FleetPageClusterTest {
 
     static final String READER = """
-            apiVersion: rbac.authorization.k8s.io/v1
-            kind: ClusterRole
-            metadata: {name: reads}
-            rules: [{apiGroups: [gpuwarden.dev], resources: [nodehealths], verbs: [list]}]
-            ---
-            apiVersion: rbac.authorization.k8s.io/v1
-            kind: ClusterRoleBinding
-            metadata: {name: reads}
-            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reads}
-            subjects:
-            - {kind: ServiceAccount, name: reader, namespace: default}
-            - {kind: User, apiGroup: rbac.authorization.k8s.io, name: ann}
-            - {kind: Group, apiGroup: rbac.authorization.k8s.io, name: operators}
-            """;
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRole
+        metadata: {name: reads}
+        rules: [{apiGroups: [gpuwarden.dev], resources: [nodehealths], verbs: [list]}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: reads}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reads}
+        subjects:
+        - {kind: ServiceAccount, name: reader, namespace: default}
+        - {kind: User, apiGroup: rbac.authorization.k8s.io, name: ann}
+        - {kind: Group, apiGroup: rbac.authorization.k8s.io, name: operators}
+        """;
 
     @TempDir
     Path folder;
@@ -238,21 +238,21 @@ class FleetPageClusterTest {
     @Test
     void followerShowsChangedHealthOfUnchangedNode() throws Exception {
         fleet.client.apply("""
-                apiVersion: coordination.k8s.io/v1
-                kind: Lease
-                metadata: {name: gpuwarden-aggregator, namespace: gpuwarden}
-                spec:
-                  holderIdentity: another
-                  leaseDurationSeconds: 3600
-                  acquireTime: "%1$s"
-                  renewTime: "%1$s"
-                """.formatted("2126-01-01T00:00:00.000000Z"));
+            apiVersion: coordination.k8s.io/v1
+            kind: Lease
+            metadata: {name: gpuwarden-aggregator, namespace: gpuwarden}
+            spec:
+              holderIdentity: another
+              leaseDurationSeconds: 3600
+              acquireTime: "%1$s"
+              renewTime: "%1$s"
+            """.formatted("2126-01-01T00:00:00.000000Z"));
         fleet.node(bad);
         KubeClient api = parts.add(fleet.asAggregator());
         controllers = parts.add(Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {}));
         ReplicaState view = controllers.view();
         until(
-                () -> view.rules().get() != RuleEvaluator.EMPTY,
+                () -> view.quarantine().rules().book() != RuleEvaluator.EMPTY,
                 "the rules are loaded, after which all nodes are assessed");
         // With a fixed clock, the minute after which all nodes are assessed never ends.
         FleetView board = new FleetView(view, api, List::of, Clock.fixed(Instant.now(), ZoneOffset.UTC));

@@ -4,9 +4,9 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,7 +28,8 @@ class HeldRepairClusterTest extends RepairFixture {
             String approval = bad + ": approved: reset of " + GPU + " for SysLogsXIDError 48\n";
             assertThat(approve("--dry-run")).isEqualTo(new Answer(0, approval + "dry run: nothing was changed\n"));
             fleet.client.patch("node/" + bad, """
-                    {"metadata": {"annotations": {"gpuwarden.dev/repair-approved": "maintenance-of-another"}}}""");
+                {"metadata": {"annotations": {"gpuwarden.dev/repair-approved": "maintenance-of-another"}}}\
+                """);
             fail48(GPU);
             assertThat(resources("gpuresets")).isEmpty();
             assertThat(approve()).isEqualTo(new Answer(0, approval));
@@ -66,7 +67,7 @@ class HeldRepairClusterTest extends RepairFixture {
             assertThat(audits.get(0).faults().get(0)).startsWith("SysLogsXIDError 48 since ");
         }
         try (KubeClient api = fleet.asDryRun()) {
-            assertThatThrownBy(() -> ArmedRights.check(
+            assertThatThrownBy(() -> StartCheck.check(
                             api,
                             Optional.empty(),
                             Optional.empty(),
@@ -112,9 +113,9 @@ class HeldRepairClusterTest extends RepairFixture {
     /** Creates a resource that another janitor carries out. */
     private void foreign(String name, String node) {
         fleet.client.apply("""
-                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: GPUReset,
-                metadata: {name: %s, finalizers: [janitor.dgxc.nvidia.com/finalizer]}, spec: {nodeName: %s}}
-                """.formatted(fleet.named(name), node));
+            {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: GPUReset,
+            metadata: {name: %s, finalizers: [janitor.dgxc.nvidia.com/finalizer]}, spec: {nodeName: %s}}
+            """.formatted(fleet.named(name), node));
     }
 
     private record Answer(int code, String out) {}

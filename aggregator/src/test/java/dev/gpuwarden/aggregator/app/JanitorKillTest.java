@@ -128,7 +128,7 @@ class JanitorKillTest {
                             return killed.getAsBoolean();
                         },
                         at + " of " + node);
-                assertThat(running.janitor().failing()).isLessThan(100);
+                assertThat(running.janitor().queue().failing()).isLessThan(100);
             }
         }
         lease();

@@ -8,8 +8,8 @@ import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.janitor.Janitor;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
-import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.time.Duration;
@@ -41,9 +41,6 @@ final class JanitorReplica implements AutoCloseable {
             public void node(String name, Optional<CachedNode> node, boolean ours) {
                 janitor.concerns(name, node);
             }
-
-            @Override
-            public void health(String name, Optional<Map<String, Object>> health) {}
         });
         informers.add(api.informer(NodeCache.NODES, nodes.nodes()));
         for (MaintenanceKind kind : MaintenanceKind.values()) {

@@ -48,7 +48,8 @@ class KillBetweenWritesTest {
                 List.of(
                         Pool.Parser.parse("zone;zone;rate=100%/5m;level=100%"),
                         Pool.Parser.parse("trips;trips;rate=0/5m;level=0")),
-                TestFleet.ELECTION);
+                TestFleet.ELECTION,
+                false);
     }
 
     /** Four nodes: one becomes faulty, one returns, one has a minor fault, and one trips the breaker. */

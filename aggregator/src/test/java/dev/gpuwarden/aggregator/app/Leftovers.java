@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import static dev.gpuwarden.testkit.Await.until;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import java.util.List;
 import java.util.Map;

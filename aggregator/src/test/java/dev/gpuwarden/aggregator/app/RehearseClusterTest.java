@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.command.RehearseCommand;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;

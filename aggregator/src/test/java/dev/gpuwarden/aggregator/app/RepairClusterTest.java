@@ -4,11 +4,11 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.RepairMetrics;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.util.List;
 import java.util.Map;
@@ -135,7 +135,7 @@ class RepairClusterTest extends RepairFixture {
             assertThat(resources("gpuresets")).hasSize(1);
             assertThat(resources("rebootnodes")).hasSize(1);
             assertThat(decisions()).contains("act", "failed", "person");
-            assertThat(controllers.repairs().orElseThrow().metrics().results())
+            assertThat(controllers.repairs().orElseThrow().metrics().results.sums())
                     .containsEntry(new RepairMetrics.Ended("GPUReset", "failed"), 1L)
                     .containsEntry(new RepairMetrics.Ended("RebootNode", "failed"), 1L);
         }

@@ -3,13 +3,13 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

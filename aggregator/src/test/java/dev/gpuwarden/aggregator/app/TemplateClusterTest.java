@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.remediation.RepairTemplates;
@@ -15,6 +14,7 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,35 +36,35 @@ import org.junit.jupiter.api.io.TempDir;
 class TemplateClusterTest extends RepairFixture {
 
     private static final String DEFINITION = """
-            apiVersion: apiextensions.k8s.io/v1
-            kind: CustomResourceDefinition
-            metadata: {name: tickets.example.org}
-            spec:
-              group: example.org
-              scope: Cluster
-              names: {kind: Ticket, plural: tickets, singular: ticket}
-              versions:
-                - name: v1
-                  served: true
-                  storage: true
-                  subresources: {status: {}}
-                  schema:
-                    openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
-            """;
+        apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: {name: tickets.example.org}
+        spec:
+          group: example.org
+          scope: Cluster
+          names: {kind: Ticket, plural: tickets, singular: ticket}
+          versions:
+            - name: v1
+              served: true
+              storage: true
+              subresources: {status: {}}
+              schema:
+                openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+        """;
 
     private static final String RIGHTS = """
-            apiVersion: rbac.authorization.k8s.io/v1
-            kind: ClusterRole
-            metadata: {name: templates-of-a-test}
-            rules:
-              - {apiGroups: [example.org], resources: [tickets], verbs: [get, list, watch%s]}
-            ---
-            apiVersion: rbac.authorization.k8s.io/v1
-            kind: ClusterRoleBinding
-            metadata: {name: templates-of-a-test}
-            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: templates-of-a-test}
-            subjects: [{kind: ServiceAccount, name: gpuwarden-aggregator, namespace: gpuwarden}]
-            """;
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRole
+        metadata: {name: templates-of-a-test}
+        rules:
+          - {apiGroups: [example.org], resources: [tickets], verbs: [get, list, watch%s]}
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: templates-of-a-test}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: templates-of-a-test}
+        subjects: [{kind: ServiceAccount, name: gpuwarden-aggregator, namespace: gpuwarden}]
+        """;
 
     @TempDir
     Path folder;
@@ -75,30 +75,30 @@ class TemplateClusterTest extends RepairFixture {
     void configure() throws Exception {
         fleet.client.apply(DEFINITION);
         templates = TemplateFile.read(Files.writeString(folder.resolve("templates.yaml"), """
-                templates:
-                  - name: ticket
-                    actions: [CONTACT_SUPPORT]
-                    resource: tickets
-                    drain: none
-                    complete: Resolved
-                    after: operator
-                    object:
-                      apiVersion: example.org/v1
-                      kind: Ticket
-                      spec: {node: "${node}", gpus: "${gpus}", fault: "${fault}"}
-                  - name: hook
-                    actions: ["CUSTOM:hook"]
-                    resource: jobs
-                    object:
-                      apiVersion: batch/v1
-                      kind: Job
-                      metadata: {namespace: gpuwarden}
+            templates:
+              - name: ticket
+                actions: [CONTACT_SUPPORT]
+                resource: tickets
+                drain: none
+                complete: Resolved
+                after: operator
+                object:
+                  apiVersion: example.org/v1
+                  kind: Ticket
+                  spec: {node: "${node}", gpus: "${gpus}", fault: "${fault}"}
+              - name: hook
+                actions: ["CUSTOM:hook"]
+                resource: jobs
+                object:
+                  apiVersion: batch/v1
+                  kind: Job
+                  metadata: {namespace: gpuwarden}
+                  spec:
+                    template:
                       spec:
-                        template:
-                          spec:
-                            restartPolicy: Never
-                            containers: [{name: hook, image: hook, env: [{name: FAULT, value: "${fault}"}]}]
-                """));
+                        restartPolicy: Never
+                        containers: [{name: hook, image: hook, env: [{name: FAULT, value: "${fault}"}]}]
+            """));
     }
 
     @AfterEach
@@ -248,10 +248,10 @@ class TemplateClusterTest extends RepairFixture {
         assertThat(fleet.cordoned(bad)).as("its Job may still act").isTrue();
         String now = Instant.now().toString();
         fleet.client.patch("job/gpuwarden/" + name(jobs().get(0)) + "/status", """
-                {"status": {"startTime": "%s", "conditions": [
-                {"type": "FailureTarget", "status": "True", "lastTransitionTime": "%s"},
-                {"type": "Failed", "status": "True", "lastTransitionTime": "%s"}]}}
-                """.formatted(now, now, now));
+            {"status": {"startTime": "%s", "conditions": [
+            {"type": "FailureTarget", "status": "True", "lastTransitionTime": "%s"},
+            {"type": "Failed", "status": "True", "lastTransitionTime": "%s"}]}}
+            """.formatted(now, now, now));
         assertThat(fleet.client.find(lease())).isPresent();
         fleet.client.patch("node/" + bad, "{\"metadata\": {\"annotations\": {\"gpuwarden.dev/repairs\": null}}}");
         try (KubeClient api = fleet.asAggregator();
@@ -295,7 +295,7 @@ class TemplateClusterTest extends RepairFixture {
     }
 
     private void check(KubeClient api) throws InterruptedException {
-        ArmedRights.check(
+        StartCheck.check(
                 api,
                 Optional.empty(),
                 Optional.empty(),

@@ -67,7 +67,7 @@ public final class TestFleet implements AutoCloseable {
     private long sequence;
 
     /** Returns a fleet on the API server of this process. Without an API server, the test is skipped. */
-    static TestFleet start() {
+    public static TestFleet start() {
         assumeThere();
         return new TestFleet(ControlPlane.shared(), true);
     }
@@ -148,7 +148,7 @@ public final class TestFleet implements AutoCloseable {
     }
 
     /** Returns a client with exactly the rights of the aggregator. */
-    KubeClient asAggregator() {
+    public KubeClient asAggregator() {
         return as("gpuwarden-aggregator");
     }
 
@@ -185,7 +185,7 @@ public final class TestFleet implements AutoCloseable {
     }
 
     /** Returns settings with all nodes in one pool. */
-    static QuarantineSettings settings(String identity, ActionMode mode, int percent) {
+    public static QuarantineSettings settings(String identity, ActionMode mode, int percent) {
         return new QuarantineSettings(
                 "gpuwarden",
                 identity,
@@ -196,7 +196,8 @@ public final class TestFleet implements AutoCloseable {
                         Limit.percent(percent),
                         Duration.ofMinutes(5),
                         Limit.percent(percent))),
-                ELECTION);
+                ELECTION,
+                false);
     }
 
     void node(String name) {
@@ -288,7 +289,7 @@ public final class TestFleet implements AutoCloseable {
         return client.get("nodehealth/" + node, ".spec.lookup.id");
     }
 
-    boolean cordoned(String node) {
+    public boolean cordoned(String node) {
         return get(node, ".spec.unschedulable").equals("true");
     }
 

@@ -1,7 +1,5 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
@@ -11,9 +9,9 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -53,7 +51,7 @@ final class TestPods {
                 api,
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
-                Optional.of(new DrainController.Draining(
+                Optional.of(new Controllers.Draining(
                         new DrainReconciler.Settings(armed, policies, TIMES, false, false), audits::add)),
                 Optional.empty());
     }
@@ -66,31 +64,30 @@ final class TestPods {
                 api,
                 TestFleet.settings("one", ActionMode.ARMED, 100),
                 audit -> {},
-                Optional.of(new DrainController.Draining(drains, audits::add)),
+                Optional.of(new Controllers.Draining(drains, audits::add)),
                 Optional.empty());
     }
 
     /** Returns controllers that evict all pods immediately, and repair. */
     static Controllers repairing(
             KubeClient api, String identity, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
-        return repairing(api, identity, new RepairController.Repairing(repairs, audits::add, Optional.empty()));
+        return repairing(api, identity, new Controllers.Repairing(repairs, audits::add, Optional.empty()));
     }
 
     /** Returns controllers that evict all pods immediately, repair, and carry out the repairs by Jobs. */
     static Controllers maintaining(KubeClient api, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
         JanitorSettings jobs = Workshop.settings(RebootProvider.JOB, Workshop.times(Duration.ofMinutes(1)));
-        Maintaining janitor = new Maintaining(jobs, NodeProvider.none(), audit -> {});
-        return repairing(api, "one", new RepairController.Repairing(repairs, audits::add, Optional.of(janitor)));
+        return repairing(api, "one", new Controllers.Repairing(repairs, audits::add, Optional.of(jobs)));
     }
 
-    private static Controllers repairing(KubeClient api, String identity, RepairController.Repairing repairs) {
+    private static Controllers repairing(KubeClient api, String identity, Controllers.Repairing repairs) {
         DrainReconciler.Settings drains = new DrainReconciler.Settings(
                 true, policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), TIMES, false, false);
         return Controllers.start(
                 api,
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
-                Optional.of(new DrainController.Draining(drains, audit -> {})),
+                Optional.of(new Controllers.Draining(drains, audit -> {})),
                 Optional.of(repairs));
     }
 
@@ -99,10 +96,10 @@ final class TestPods {
         this.namespace = namespace;
         // Without controllers no process creates the account; with them it may already exist.
         fleet.client.apply("""
-                {apiVersion: v1, kind: Namespace, metadata: {name: %s}}
-                ---
-                {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: %s}}
-                """.formatted(namespace, namespace));
+            {apiVersion: v1, kind: Namespace, metadata: {name: %s}}
+            ---
+            {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: %s}}
+            """.formatted(namespace, namespace));
     }
 
     /** Creates a pod that runs and is ready. No controller starts it again. */
@@ -120,13 +117,14 @@ final class TestPods {
 
     void run(String node, String name, String meta, String spec, String container) {
         fleet.client.apply("""
-                {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: %s, labels: {app: %s}%s},
-                spec: {nodeName: %s, containers: [{name: main, image: example.com/main:1%s}]}}
-                """.formatted(name, namespace, namespace, meta, node, spec));
+            {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: %s, labels: {app: %s}%s},
+            spec: {nodeName: %s, containers: [{name: main, image: example.com/main:1%s}]}}
+            """.formatted(name, namespace, namespace, meta, node, spec));
         status(name, """
-                {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "conditions": [{"type": "Ready", "status": "True"}],
-                "containerStatuses": [{"name": "main", "image": "i", "imageID": "i", "ready": true, "restartCount": 0,
-                "state": {"running": {}}%s}]}""".formatted(container));
+            {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "conditions": [{"type": "Ready", "status": "True"}],
+            "containerStatuses": [{"name": "main", "image": "i", "imageID": "i", "ready": true, "restartCount": 0,
+            "state": {"running": {}}%s}]}\
+            """.formatted(container));
     }
 
     /** Writes the status like the kubelet. */

@@ -2,22 +2,26 @@ package dev.gpuwarden.aggregator.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
 import dev.gpuwarden.aggregator.cache.NodeCache;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Manager;
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
+import dev.gpuwarden.aggregator.drain.DrainPart;
+import dev.gpuwarden.aggregator.janitor.JanitorController;
+import dev.gpuwarden.aggregator.janitor.JanitorPart;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.aggregator.part.Replica;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
+import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.ApiException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -54,17 +58,17 @@ final class Workshop {
         this.client = fleet.client;
         client.apply("{apiVersion: v1, kind: Namespace, metadata: {name: locks}}");
         client.apply("""
-                apiVersion: rbac.authorization.k8s.io/v1
-                kind: Role
-                metadata: {name: locks, namespace: locks}
-                rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, delete]}]
-                ---
-                apiVersion: rbac.authorization.k8s.io/v1
-                kind: RoleBinding
-                metadata: {name: locks, namespace: locks}
-                roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: locks}
-                subjects: [{kind: ServiceAccount, name: gpuwarden-aggregator, namespace: gpuwarden}]
-                """);
+            apiVersion: rbac.authorization.k8s.io/v1
+            kind: Role
+            metadata: {name: locks, namespace: locks}
+            rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, delete]}]
+            ---
+            apiVersion: rbac.authorization.k8s.io/v1
+            kind: RoleBinding
+            metadata: {name: locks, namespace: locks}
+            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: locks}
+            subjects: [{kind: ServiceAccount, name: gpuwarden-aggregator, namespace: gpuwarden}]
+            """);
         client.apply("{apiVersion: v1, kind: Namespace, metadata: {name: gpu-operator}}");
         client.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: gpu-operator}}");
     }
@@ -78,7 +82,9 @@ final class Workshop {
     record Running(Manager manager, JanitorController janitor, NodeCache nodes) implements AutoCloseable {
 
         boolean idle() {
-            return manager.isRunning() && janitor.queued() == 0 && janitor.failing() == 0;
+            return manager.isRunning()
+                    && janitor.queue().size() == 0
+                    && janitor.queue().failing() == 0;
         }
 
         @Override
@@ -110,10 +116,12 @@ final class Workshop {
 
     static Running start(
             KubeClient api, String identity, RebootProvider reboot, NodeProvider provider, JanitorTimes times) {
-        Manager manager = new Manager(api);
-        NodeCache nodes = new NodeCache(Clock.systemUTC());
-        JanitorController janitor = new JanitorController(
-                manager, api, nodes, new Maintaining(settings(reboot, times), provider, audit -> {}), api.clock());
+        Replica replica = Controllers.replica(api, new Closer());
+        Manager manager = replica.manager();
+        NodeCache nodes = replica.cache();
+        JanitorPart part = new JanitorPart(() -> "gpuwarden", new DrainPart(new QuarantinePart()), () -> true);
+        part.start(replica, settings(reboot, times), provider, audit -> {});
+        JanitorController janitor = part.controller().orElseThrow();
         for (MaintenanceKind kind : MaintenanceKind.values()) {
             var watch = manager.keep(api.informer(kind.resources(), janitor.listener(kind)));
         }
@@ -133,11 +141,11 @@ final class Workshop {
     /** Gives the Node this boot ID. */
     void boot(String node, String id) {
         client.patch("node/" + node + "/status", """
-                {"status": {"nodeInfo": {"bootID": "%s", "architecture": "", "containerRuntimeVersion": "",
-                "kernelVersion": "", "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "",
-                "operatingSystem": "", "osImage": "", "systemUUID": ""},
-                "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}]}}
-                """.formatted(id));
+            {"status": {"nodeInfo": {"bootID": "%s", "architecture": "", "containerRuntimeVersion": "",
+            "kernelVersion": "", "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "",
+            "operatingSystem": "", "osImage": "", "systemUUID": ""},
+            "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}]}}
+            """.formatted(id));
     }
 
     /** Gives the node the services of the GPU Operator, all but DCGM, which its operator has disabled. */
@@ -224,11 +232,11 @@ final class Workshop {
             pod(name, job);
         }
         String now = Instant.now().toString().substring(0, 19) + "Z";
-        String condition =
-                "{\"type\": \"%s\", \"status\": \"True\", \"reason\": \"Test\", \"message\": \"over\", \"lastTransitionTime\": \"%s\"}";
+        String condition = "{\"type\": \"%s\", \"status\": \"True\", \"reason\": \"Test\", \"message\": \"over\","
+                + " \"lastTransitionTime\": \"%s\"}";
         patchIfThere("job/gpuwarden/" + name + "/status", """
-                {"status": {"startTime": "%s", %s "conditions": [%s, %s]}}
-                """.formatted(
+            {"status": {"startTime": "%s", %s "conditions": [%s, %s]}}
+            """.formatted(
                         now,
                         fail ? "\"failed\": 1," : "\"succeeded\": 1, \"completionTime\": \"" + now + "\",",
                         condition.formatted(fail ? "FailureTarget" : "SuccessCriteriaMet", now),
@@ -252,13 +260,14 @@ final class Workshop {
                 JsonTrees.object(JsonTrees.object(job, "metadata"), "labels"), "gpuwarden.dev/maintenance");
         client.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: gpuwarden}}");
         client.apply("""
-                {apiVersion: v1, kind: Pod, metadata: {name: "%s", namespace: gpuwarden, labels: {gpuwarden.dev/maintenance: "%s"}},
-                spec: {nodeName: none, containers: [{name: action, image: none}]}}""".formatted(name, uid));
+            {apiVersion: v1, kind: Pod, metadata: {name: "%s", namespace: gpuwarden, labels: {gpuwarden.dev/maintenance: "%s"}},
+            spec: {nodeName: none, containers: [{name: action, image: none}]}}\
+            """.formatted(name, uid));
         client.patch("pod/gpuwarden/" + name + "/status", """
-                {"status": {"phase": "Failed", "containerStatuses": [{"name": "action", "image": "", "imageID": "", "ready": false,
-                "restartCount": 0, "state": {"terminated": {"exitCode": 1, "reason": "Error", "message":
-                "done\\": false,\\n      \\"detail\\": \\"In use by another client\\"\\n    }\\n  ]\\n}\\ngpuwarden: verify\\ngpuwarden: GPU-a: the reset failed at the step reset: In use by another client\\n"}}}]}}
-                """);
+            {"status": {"phase": "Failed", "containerStatuses": [{"name": "action", "image": "", "imageID": "", "ready": false,
+            "restartCount": 0, "state": {"terminated": {"exitCode": 1, "reason": "Error", "message":
+            "done\\": false,\\n      \\"detail\\": \\"In use by another client\\"\\n    }\\n  ]\\n}\\ngpuwarden: verify\\ngpuwarden: GPU-a: the reset failed at the step reset: In use by another client\\n"}}}]}}
+            """);
     }
 
     /** Starts and ends the pods of the services by the labels of the node. */
@@ -271,12 +280,13 @@ final class Workshop {
             boolean there = client.find("pod/gpu-operator/" + pod).isPresent();
             if (wanted && !there) {
                 client.apply("""
-                        {apiVersion: v1, kind: Pod, metadata: {name: "%s", namespace: gpu-operator,
-                        ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: d, controller: true}]},
-                        spec: {nodeName: "%s", nodeSelector: {%s: "true"}, containers: [{name: main, image: none}]}}
-                        """.formatted(pod, node, label));
+                    {apiVersion: v1, kind: Pod, metadata: {name: "%s", namespace: gpu-operator,
+                    ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: d, controller: true}]},
+                    spec: {nodeName: "%s", nodeSelector: {%s: "true"}, containers: [{name: main, image: none}]}}
+                    """.formatted(pod, node, label));
                 client.patch("pod/gpu-operator/" + pod + "/status", """
-                        {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}""");
+                    {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}\
+                    """);
             } else if (!wanted && there && !stuck.contains(node)) {
                 client.deleteNow("pod/gpu-operator/" + pod);
             }

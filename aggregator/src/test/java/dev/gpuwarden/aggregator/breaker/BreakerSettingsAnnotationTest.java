@@ -16,7 +16,7 @@ class BreakerSettingsAnnotationTest {
 
     private static final String POOLS = "h100;gpu=h100,!spare;rate=50%,20/5m;level=50%";
 
-    private static final StepModes STEPS = StepModes.of(Optional.of(true), Optional.empty());
+    private static final StepModes STEPS = new StepModes(Optional.of(ActionMode.ARMED), Optional.empty());
 
     @Test
     void aLeaderOfAnEarlierVersionPublishesNoModesOfDrainsAndRepairs() {

@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;

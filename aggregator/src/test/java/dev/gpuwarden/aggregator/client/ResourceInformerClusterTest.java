@@ -69,9 +69,6 @@ class ResourceInformerClusterTest {
             public void onDelete(String name) {
                 received.remove(name);
             }
-
-            @Override
-            public void onSynced() {}
         });
     }
 

@@ -18,7 +18,7 @@ class WorkQueueTest {
     void nameAddedDuringItsReconcileIsReconciledOnceMore() {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        try (WorkQueue rounds = new WorkQueue("thing", 4, name -> {
+        try (WorkQueue rounds = new WorkQueue("thing", 4).run(name -> {
             begun.countDown();
             go.await();
             done.add(name);
@@ -41,7 +41,7 @@ class WorkQueueTest {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch interrupted = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
-        try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
+        try (WorkQueue rounds = new WorkQueue("thing", 1).run(name -> {
             if (begun.getCount() == 0) {
                 done.add(name);
                 return;
@@ -70,7 +70,7 @@ class WorkQueueTest {
     @Test
     void failedNameIsRetriedAndDelaysNoOtherName() {
         AtomicInteger tries = new AtomicInteger();
-        try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
+        try (WorkQueue rounds = new WorkQueue("thing", 1).run(name -> {
             if (name.equals("bad") && tries.incrementAndGet() < 3) {
                 throw new IllegalStateException("not yet");
             }
@@ -91,7 +91,7 @@ class WorkQueueTest {
     void endedQueueTakesNoNamesDropsWaitingOnesAndInterruptsWorkers() {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
+        try (WorkQueue rounds = new WorkQueue("thing", 1).run(name -> {
             begun.countDown();
             go.await();
             done.add(name);
@@ -114,7 +114,7 @@ class WorkQueueTest {
 
     @Test
     void lastDelayOfNameReplacesTheOneBeforeAndEndDropsIt() {
-        try (WorkQueue queue = new WorkQueue("thing", 1, done::add)) {
+        try (WorkQueue queue = new WorkQueue("thing", 1).run(done::add)) {
             queue.begin();
             // Long enough for a slow machine to end before, and over before "b" is due.
             queue.addAfter("a", Duration.ofMillis(400));

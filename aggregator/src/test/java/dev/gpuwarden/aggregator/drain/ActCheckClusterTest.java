@@ -13,7 +13,6 @@ import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.testkit.cluster.Binaries;
@@ -90,7 +89,7 @@ class ActCheckClusterTest {
             assertThat(reasons.decide(node).full()).isTrue();
             assertThat(reasons.again(node)).isPresent();
 
-            health(api, Map.of(HeldFault.OUTCOME, "pass"));
+            health(api, Map.of(HealthEvent.OUTCOME, "pass"));
             Map<String, Object> held = api.get(NodeHealthClient.ALL.path(NODE));
             assertThat(reasons.isNew(NODE, held)).isTrue();
             cache.answered(held);

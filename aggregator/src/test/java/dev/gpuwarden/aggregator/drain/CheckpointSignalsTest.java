@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
-import dev.gpuwarden.aggregator.drain.PodView.Checkpoint;
+import dev.gpuwarden.aggregator.pods.PodView;
+import dev.gpuwarden.aggregator.pods.PodView.Checkpoint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -40,8 +41,9 @@ class CheckpointSignalsTest {
 
     private void answered(String answer) {
         health = Some.tree("""
-                {"spec": {"signals": {"uid-p": {"id": "1", "signal": "SIGUSR1", "requested": "%s"}}},
-                "status": {"signals": {%s}}}""".formatted(TOLD, answer));
+            {"spec": {"signals": {"uid-p": {"id": "1", "signal": "SIGUSR1", "requested": "%s"}}},
+            "status": {"signals": {%s}}}\
+            """.formatted(TOLD, answer));
     }
 
     private void sent() {

@@ -7,18 +7,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.OpenVerification;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -127,7 +127,7 @@ class DrainAnnotationTest {
     }
 
     private static HealthEvent held(HealthEvent event) {
-        return event.toBuilder().metadata(Map.of(HeldFault.OUTCOME, "pass")).build();
+        return event.toBuilder().metadata(Map.of(HealthEvent.OUTCOME, "pass")).build();
     }
 
     @Test

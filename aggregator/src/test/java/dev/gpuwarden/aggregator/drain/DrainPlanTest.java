@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -188,8 +189,8 @@ class ManualDrainStateTest {
         assertThat(only().why()).isEqualTo("it gets SIGUSR1 and 2m to save its work");
 
         health = Some.tree("""
-                {"spec": {"signals": {"uid-a": {"id": "i", "signal": "SIGUSR1", "requested": "%s"}}}}
-                """.formatted(NOW));
+            {"spec": {"signals": {"uid-a": {"id": "i", "signal": "SIGUSR1", "requested": "%s"}}}}
+            """.formatted(NOW));
         assertThat(evaluate(pod).due()).isEmpty();
         assertThat(last.over()).isFalse();
         assertThat(last.next()).as("its node must answer by then").contains(NOW.plusSeconds(5));

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.drain;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Clock;
 import java.time.ZoneOffset;
 import java.util.Map;

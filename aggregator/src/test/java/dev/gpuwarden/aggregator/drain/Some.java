@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -30,11 +31,12 @@ final class Some {
     /** Returns a pod of a ReplicaSet, in namespace `team`. */
     static String pod(String name) {
         return """
-                {"metadata": {"name": "%s", "namespace": "team", "uid": "uid-%s", "labels": {"app": "web"},
-                "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": true}]},
-                "spec": {"containers": [{"name": "main"}]},
-                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
-                "containerStatuses": [{"name": "main", "state": {"running": {}}}]}}""".formatted(name, name);
+            {"metadata": {"name": "%s", "namespace": "team", "uid": "uid-%s", "labels": {"app": "web"},
+            "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": true}]},
+            "spec": {"containers": [{"name": "main"}]},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+            "containerStatuses": [{"name": "main", "state": {"running": {}}}]}}\
+            """.formatted(name, name);
     }
 
     static PodView read(String json) {
@@ -67,9 +69,9 @@ final class Some {
         String more = drain.map(text -> ", \"gpuwarden.dev/drain\": " + Json.write(text))
                 .orElse("");
         return CachedNode.of(tree("""
-                {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7", "labels": {},
-                "annotations": {"quarantineHealthEvent": "[]"%s}}, "spec": {"unschedulable": true}}
-                """.formatted(more)));
+            {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7", "labels": {},
+            "annotations": {"quarantineHealthEvent": "[]"%s}}, "spec": {"unschedulable": true}}
+            """.formatted(more)));
     }
 
     static DrainPolicies policies(String... namespaces) {

@@ -52,7 +52,8 @@ public class NodeAssessorTest {
     private Seen<Leader> leader = Seen.of(new Leader("one", NOW.plusSeconds(10)));
     private Seen<BreakerPolicy> limits = Seen.of(LIMITS);
     private Seen<ActionMode> mode = Seen.of(ActionMode.ARMED);
-    public static final Seen<StepModes> ARMED = Seen.of(StepModes.of(Optional.of(true), Optional.of(true)));
+    public static final Seen<StepModes> ARMED =
+            Seen.of(new StepModes(Optional.of(ActionMode.ARMED), Optional.of(ActionMode.ARMED)));
 
     private Seen<StepModes> steps = ARMED;
     private Set<String> out = Set.of();
@@ -67,17 +68,18 @@ public class NodeAssessorTest {
 
     public static String fault(boolean fatal, String more) {
         return """
-                {"agent": "a", "componentClass": "GPU", "checkName": "Xid", "errorCode": "79", "fatal": %s,
-                 "entityType": "PCI", "entityValue": "0000:3b:00", "message": "off the bus", "recommendedAction": "RESTART_BM",
-                 "processingStrategy": "EXECUTE_REMEDIATION", "sequence": 4, "eventID": "e", "occurrences": 1,
-                 "since": "2026-11-22T05:00:00Z", "lastSeen": "2026-11-22T05:59:00Z" %s}""".formatted(fatal, more);
+            {"agent": "a", "componentClass": "GPU", "checkName": "Xid", "errorCode": "79", "fatal": %s,
+             "entityType": "PCI", "entityValue": "0000:3b:00", "message": "off the bus", "recommendedAction": "RESTART_BM",
+             "processingStrategy": "EXECUTE_REMEDIATION", "sequence": 4, "eventID": "e", "occurrences": 1,
+             "since": "2026-11-22T05:00:00Z", "lastSeen": "2026-11-22T05:59:00Z" %s}\
+            """.formatted(fatal, more);
     }
 
     public static Optional<Map<String, Object>> health(String reported, String... faults) {
         return Optional.of(tree("""
-                {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
-                 "status": {"generation": 1, "reported": "%s", "unlistedCount": 0, "faults": [%s]}}
-                """.formatted(reported, String.join(",", faults))));
+            {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
+             "status": {"generation": 1, "reported": "%s", "unlistedCount": 0, "faults": [%s]}}
+            """.formatted(reported, String.join(",", faults))));
     }
 
     private static Optional<Map<String, Object>> fresh(String... faults) {
@@ -86,8 +88,8 @@ public class NodeAssessorTest {
 
     private NodeAssessment assess(String metadata, String spec, Optional<Map<String, Object>> health) {
         NodeFacts facts = NodeFacts.of(tree("""
-                {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7" %s}, "spec": {%s}}
-                """.formatted(metadata, spec)));
+            {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7" %s}, "spec": {%s}}
+            """.formatted(metadata, spec)));
         PoolCount census = new PoolCount(2, out, Map.of(), Map.of());
         return NodeAssessor.of(
                 facts,
@@ -184,9 +186,10 @@ public class NodeAssessorTest {
     @Test
     void quarantineNamesTheFaultsThatMustEnd() {
         String annotations = """
-                , "annotations": {"quarantineHealthEvent": "[{\\"agent\\":\\"a\\",\\"componentClass\\":\\"GPU\\",\\"checkName\\":\\"Xid\\",\\"nodeName\\":\\"n\\",\\"errorCode\\":[\\"79\\"],\\"entitiesImpacted\\":[{\\"entityType\\":\\"PCI\\",\\"entityValue\\":\\"0000:3b:00\\"}]}]",
-                "quarantineHealthEventIsCordoned": "True", "gpuwarden.dev/quarantine-reason": "because",
-                "gpuwarden.dev/quarantined-at": "2026-11-22T05:01:00Z"}""";
+            , "annotations": {"quarantineHealthEvent": "[{\\"agent\\":\\"a\\",\\"componentClass\\":\\"GPU\\",\\"checkName\\":\\"Xid\\",\\"nodeName\\":\\"n\\",\\"errorCode\\":[\\"79\\"],\\"entitiesImpacted\\":[{\\"entityType\\":\\"PCI\\",\\"entityValue\\":\\"0000:3b:00\\"}]}]",
+            "quarantineHealthEventIsCordoned": "True", "gpuwarden.dev/quarantine-reason": "because",
+            "gpuwarden.dev/quarantined-at": "2026-11-22T05:01:00Z"}\
+            """;
         String cordoned = "\"unschedulable\": true";
         NodeAssessment held = assess(annotations, cordoned, fresh(FATAL));
         assertThat(held.state()).isEqualTo(FleetState.QUARANTINED);
@@ -218,17 +221,18 @@ public class NodeAssessorTest {
     @Test
     void aRepairThatNoProgramMakesIsTheOperators() {
         String annotations = """
-                , "annotations": {"quarantineHealthEvent": "[]", "quarantineHealthEventIsCordoned": "True",
-                "gpuwarden.dev/quarantine-rules": "fatal", "gpuwarden.dev/quarantine-reason": "because",
-                "gpuwarden.dev/quarantined-at": "2026-11-22T05:01:00Z"}""";
+            , "annotations": {"quarantineHealthEvent": "[]", "quarantineHealthEventIsCordoned": "True",
+            "gpuwarden.dev/quarantine-rules": "fatal", "gpuwarden.dev/quarantine-reason": "because",
+            "gpuwarden.dev/quarantined-at": "2026-11-22T05:01:00Z"}\
+            """;
         String cordoned = "\"unschedulable\": true";
         String reboot = "drain the node and reboot it";
-        steps = Seen.of(StepModes.of(Optional.of(true), Optional.of(false)));
+        steps = Seen.of(new StepModes(Optional.of(ActionMode.ARMED), Optional.of(ActionMode.DRY_RUN)));
         NodeAssessment waits = assess(annotations, cordoned, fresh(FATAL));
         assertThat(waits.next()).isEqualTo("you (automatic repair is off: --remediation.mode=dry-run): " + reboot);
         assertThat(waits.repair().orElseThrow().text()).isEqualTo("waits for you: reboot for Xid 79");
         assertThat(waits.repair().orElseThrow().tree()).containsEntry("stage", "waits-for-you");
-        steps = Seen.of(StepModes.of(Optional.of(false), Optional.empty()));
+        steps = Seen.of(new StepModes(Optional.of(ActionMode.DRY_RUN), Optional.empty()));
         assertThat(assess(annotations, cordoned, fresh(FATAL)).next())
                 .isEqualTo("you (automatic drain and repair are off: --drain.mode=dry-run, --remediation.mode=off): "
                         + reboot);
@@ -245,8 +249,9 @@ public class NodeAssessorTest {
     @Test
     void cordonOfAnotherWriterIsNoQuarantine() {
         String fields = """
-                , "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}, {"manager": "kubectl-cordon",
-                "time": "2026-11-22T04:00:00Z", "fieldsV1": {"f:spec": {"f:unschedulable": {}}}}]""";
+            , "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}, {"manager": "kubectl-cordon",
+            "time": "2026-11-22T04:00:00Z", "fieldsV1": {"f:spec": {"f:unschedulable": {}}}}]\
+            """;
         NodeAssessment theirs = assess(fields, "\"unschedulable\": true", fresh());
         assertThat(theirs.state()).isEqualTo(FleetState.CORDONED);
         assertThat(theirs.why()).isEqualTo("cordoned with kubectl-cordon");
@@ -259,9 +264,10 @@ public class NodeAssessorTest {
     @Test
     void faultsOfMonitorsCountBeforeTheNodesFirstReport() {
         String health = """
-                {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
-                 "status": {"monitors": [{"name": "gpuwarden/cloud", "reported": "2026-11-22T05:59:00Z", "faultCount": 1,
-                                          "fatalCount": 1, "faults": [%s]}]}}""";
+            {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
+             "status": {"monitors": [{"name": "gpuwarden/cloud", "reported": "2026-11-22T05:59:00Z", "faultCount": 1,
+                                      "fatalCount": 1, "faults": [%s]}]}}\
+            """;
         faulty(assess(Optional.of(tree(health.formatted(FATAL)))), Cause.PENDING, "is being taken out of service");
         assertThat(assess(Optional.of(tree(health.formatted("")))).state())
                 .as("no GPUs, and no faults")
@@ -271,9 +277,9 @@ public class NodeAssessorTest {
     @Test
     void drainOnTheNodeIsShown() {
         String metadata = """
-                , "annotations": {"quarantineHealthEvent": "[{\\"agent\\": \\"a\\", \\"checkName\\": \\"Xid\\"}]",
-                "gpuwarden.dev/drain": "%s"}
-                """;
+            , "annotations": {"quarantineHealthEvent": "[{\\"agent\\": \\"a\\", \\"checkName\\": \\"Xid\\"}]",
+            "gpuwarden.dev/drain": "%s"}
+            """;
         String drain = "{'full': '2026-11-22T05:30:00Z', 'why': 'Xid 79', 'left': 2, 'waiting': [{'pod': 'team/a',"
                 + " 'step': 'evict', 'why': 'budget web', 'since': '2026-11-22T05:31:00Z'}]}";
         String spec = "\"unschedulable\": true";

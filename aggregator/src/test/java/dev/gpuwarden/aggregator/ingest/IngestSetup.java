@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
-import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -13,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -92,12 +92,8 @@ abstract class IngestSetup {
         return aggregator(api, name, NodeHealthCache.NONE);
     }
 
-    IngestServer aggregator(KubeClient api, String name, NodeHealthCache memory) {
-        return aggregator(api, name, memory, VramPart.NONE);
-    }
-
-    IngestServer aggregator(KubeClient api, String name, NodeHealthCache memory, VramPart vram) {
-        return parts.add(new IngestServer(options, api, name, memory, vram, PACE).listen());
+    IngestServer aggregator(KubeClient api, String name, NodeHealthCache memory, NodeMessageKind... further) {
+        return parts.add(new IngestServer(options, api, name, memory, List.of(further), PACE).listen());
     }
 
     TestUplink connect(IngestServer server, String token) throws Exception {

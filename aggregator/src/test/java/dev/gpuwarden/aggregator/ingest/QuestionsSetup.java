@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
@@ -23,7 +22,6 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /** Aggregators that follow the cluster, as leaders do, and the messages of a node's stream. */
 abstract class QuestionsSetup extends IngestSetup {
@@ -33,15 +31,8 @@ abstract class QuestionsSetup extends IngestSetup {
 
     /** An aggregator that follows the cluster, as a leader does. */
     final class Replica {
-        final NodeCache cache = new NodeCache(
-                new NodeCache.Listener() {
-                    @Override
-                    public void node(String name, Optional<CachedNode> node, boolean ours) {}
+        final NodeCache cache = new NodeCache(new NodeCache.Listener() {}, Clock.systemUTC());
 
-                    @Override
-                    public void health(String name, Optional<Map<String, Object>> health) {}
-                },
-                Clock.systemUTC());
         final IngestServer server;
         final GpuHolderRequests lookups;
         final KubeClient api;

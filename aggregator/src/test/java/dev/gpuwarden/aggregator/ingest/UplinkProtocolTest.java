@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.client.PageAuthorizer.Verdict;
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
-import dev.gpuwarden.aggregator.ingest.UplinkStep.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Ahead;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Alive;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.ingest.UplinkStep.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Received;
 import dev.gpuwarden.aggregator.ingest.UplinkStep.Refused;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.UplinkCodec;
@@ -20,10 +21,12 @@ import dev.gpuwarden.api.v1.GpuNames;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.NodeReport.ReportCase;
 import dev.gpuwarden.core.event.Fault;
 import io.grpc.Status;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -36,6 +39,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class UplinkProtocolTest {
 
     private static final Caller CALLER = Caller.node(Set.of("n1"), "token of pod p");
+
+    private static final NodeMessageKind REVIEWS =
+            new AccessReviews((token, node) -> new Verdict(false, ""), new IngestMetrics(), System::nanoTime);
+    private static final Map<ReportCase, NodeMessageKind> KINDS = Map.of(ReportCase.ACCESS_REVIEW, REVIEWS);
 
     private static final String TOKEN = "e30.e30.c2ln";
 
@@ -203,7 +210,7 @@ class UplinkProtocolTest {
     @MethodSource("ends")
     void firstMessageAgainstTheContractEndsTheStream(
             String name, Status.Code code, Reason reason, List<NodeReport> reports) {
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
         for (NodeReport report : reports.subList(0, reports.size() - 1)) {
             assertThat(conversation.receive(report)).as(name).isNotInstanceOf(Ended.class);
         }
@@ -217,7 +224,7 @@ class UplinkProtocolTest {
 
     @Test
     void namesOfGpusAreAcceptedBeforeAndAfterTheFaults() {
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
         assertThat(conversation.receive(hello("n1"))).isInstanceOf(Greeted.class);
         for (int i = 0; i < 2; i++) {
             assertThat(conversation.receive(NAMES))
@@ -233,7 +240,7 @@ class UplinkProtocolTest {
 
     @Test
     void messagesInOrderAreAccepted() {
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
         assertThat(conversation.receive(hello("n1"))).isInstanceOf(Greeted.class);
         assertThat(conversation.receive(page(7, 4, false, fault("n1")))).isInstanceOf(Alive.class);
         assertThat(conversation.receive(page(7, 4, true, TestFaults.fault("n1", "48"))))
@@ -254,7 +261,7 @@ class UplinkProtocolTest {
 
     @Test
     void faultAheadIsAcceptedUnlessItsEventOrThePagesHaveIt() {
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
         conversation.receive(hello("n1"));
         conversation.receive(page(1, 4, true));
         assertThat(conversation.receive(ahead(4, "79"))).isInstanceOf(Alive.class);
@@ -271,7 +278,7 @@ class UplinkProtocolTest {
 
     @Test
     void newGenerationDiscardsTheUnfinishedOne() {
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
         conversation.receive(hello("n1"));
         conversation.receive(page(1, 0, false, fault("n1")));
         assertThat(conversation.receive(page(2, 0, true)))
@@ -281,7 +288,7 @@ class UplinkProtocolTest {
 
     @Test
     void invalidEventIsRefusedAndTheNextIsAccepted() {
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
         conversation.receive(hello("n1"));
         conversation.receive(page(1, 0, true));
         assertThat(conversation.receive(UplinkCodec.report(TestFaults.stored(1, TestFaults.xid("n2", "79")))))
@@ -296,32 +303,30 @@ class UplinkProtocolTest {
 
     @Test
     void invalidNodeNameIsRefusedAlsoWithACertificate() {
-        UplinkProtocol conversation = new UplinkProtocol(Caller.node(Set.of("../secrets"), "client certificate"));
+        UplinkProtocol conversation =
+                new UplinkProtocol(Caller.node(Set.of("../secrets"), "client certificate"), KINDS);
         assertThat(conversation.receive(hello("../secrets"))).isInstanceOf(Ended.class);
     }
 
     @Test
-    void gpuHoldersAreAcceptedAtAnyTimeAfterHello() {
+    void messageOfAKindThatIsOffIsASignOfLife() {
         NodeReport holdings = NodeReport.newBuilder()
                 .setHoldings(Holdings.newBuilder().setId("q"))
                 .build();
-        assertThat(new UplinkProtocol(CALLER).receive(holdings)).isInstanceOf(UplinkStep.Ended.class);
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        assertThat(conversation.receive(hello("n1"))).isInstanceOf(UplinkStep.Greeted.class);
-        assertThat(conversation.receive(holdings)).isEqualTo(new UplinkStep.HoldingsReported(holdings.getHoldings()));
-        assertThat(conversation.receive(page(1, 0, false))).isInstanceOf(UplinkStep.Alive.class);
-        assertThat(conversation.receive(holdings)).isInstanceOf(UplinkStep.HoldingsReported.class);
-        assertThat(conversation.receive(page(1, 0, true))).isInstanceOf(UplinkStep.AllFaults.class);
+        assertThat(new UplinkProtocol(CALLER, KINDS).receive(holdings)).isInstanceOf(Ended.class);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
+        conversation.receive(hello("n1"));
+        assertThat(conversation.receive(holdings)).isInstanceOf(Alive.class);
     }
 
     @Test
-    void tokenReviewIsAcceptedAtAnyTimeAndHidesTheToken() {
+    void messageOfAnotherKindIsAcceptedAtAnyTimeAfterHelloAndHidesItsContent() {
         NodeReport review = AccessCodec.report("1", TOKEN);
-        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER, KINDS);
         conversation.receive(hello("n1"));
-        assertThat(conversation.receive(review)).isEqualTo(new AccessAsked(review.getAccessReview()));
+        assertThat(conversation.receive(review)).isEqualTo(new Received(REVIEWS, review));
         conversation.receive(page(1, 0, false));
-        assertThat(conversation.receive(review).toString()).isEqualTo("AccessAsked[1]");
+        assertThat(conversation.receive(review).toString()).isEqualTo("Received[ACCESS_REVIEW]");
         assertThat(conversation.receive(page(1, 0, true))).isInstanceOf(AllFaults.class);
     }
 }

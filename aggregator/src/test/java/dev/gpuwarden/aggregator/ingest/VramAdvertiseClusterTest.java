@@ -67,7 +67,8 @@ class VramAdvertiseClusterTest extends VramSetup {
         plane.client()
                 .patch(
                         "node/" + node,
-                        "{\"metadata\": {\"labels\": {\"nvidia.com/gpu.count\": \"2\", \"nvidia.com/gpu.memory\": \"15360\"}}}");
+                        "{\"metadata\": {\"labels\": {\"nvidia.com/gpu.count\": \"2\", \"nvidia.com/gpu.memory\":"
+                                + " \"15360\"}}}");
         start(ActionMode.DRY_RUN, true, false);
         assertThat(advertise(OptionalLong.of(14000)).getAccepted()).isTrue();
         VramAnswer answer = advertise(OptionalLong.of(63L << 20));
@@ -97,7 +98,9 @@ class VramAdvertiseClusterTest extends VramSetup {
         assertThat(between.count(ApiCall.of("GET", "/nodes/")) - reads)
                 .as("a node that does not advertise costs no request besides its connection")
                 .isLessThanOrEqualTo(1);
-        assertThat(vram.metrics().advertised()).containsEntry("written", 1L).containsEntry("unchanged", 99L);
+        assertThat(vram.metrics().advertised.sums())
+                .containsEntry("written", 1L)
+                .containsEntry("unchanged", 99L);
     }
 
     private String other() {
@@ -181,10 +184,10 @@ class VramAdvertiseClusterTest extends VramSetup {
         until(
                 () -> {
                     setCapacity("\"1\"");
-                    return vram.metrics().advertised().getOrDefault("refused", 0L) > 0;
+                    return vram.metrics().advertised.sums().getOrDefault("refused", 0L) > 0;
                 },
                 "the aggregator gives up for a minute");
         assertThat(capacity(node)).isEqualTo("1");
-        assertThat(vram.metrics().advertised().get("written")).isEqualTo(10);
+        assertThat(vram.metrics().advertised.sums().get("written")).isEqualTo(10);
     }
 }

@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.vram.VramBudgets;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.util.JsonTrees;
 import io.grpc.Status;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,13 +31,13 @@ class WaitingUseClusterTest extends VramSetup {
     private void waiting(String name) {
         plane.client().patch("node/" + node, "{\"metadata\": {\"labels\": {\"waiting\": \"" + node + "\"}}}");
         plane.client().apply("""
-                {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: %s}, spec: {nodeSelector: {waiting: %s},
-                containers: [{name: main, image: none, resources: {limits: {%s: "9000"}}}]}}
-                """.formatted(name, SPACE, node, RESOURCE));
+            {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: %s}, spec: {nodeSelector: {waiting: %s},
+            containers: [{name: main, image: none, resources: {limits: {%s: "9000"}}}]}}
+            """.formatted(name, SPACE, node, RESOURCE));
         plane.client().patch("pod/" + SPACE + "/" + name + "/status", """
-                {"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
-                  "message": "0/1 nodes are available: 1 Insufficient %s.", "lastTransitionTime": "%s"}]}}
-                """.formatted(
+            {"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+              "message": "0/1 nodes are available: 1 Insufficient %s.", "lastTransitionTime": "%s"}]}}
+            """.formatted(
                         RESOURCE, Clock.systemUTC().instant()));
     }
 
@@ -76,7 +76,7 @@ class WaitingUseClusterTest extends VramSetup {
                 .endsWith(" s. " + node + " has 13374 MiB, 2374 free; held by " + SPACE
                         + "/greedy 3000 (uses 1024 more), " + SPACE + "/steady 8000."
                         + excluded(messages().get(0)));
-        until(() -> away.metrics().waiting().containsKey("written_before"), "the other replica finds it");
+        until(() -> away.metrics().waiting.sums().containsKey("written_before"), "the other replica finds it");
         assertThat(messages()).hasSize(1);
     }
 

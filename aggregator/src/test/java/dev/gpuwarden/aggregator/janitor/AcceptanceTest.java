@@ -138,7 +138,7 @@ class AcceptanceTest {
         return Acceptance.of(new Scene(
                                 resource,
                                 facts.node(),
-                                Scene.Lock.FREE,
+                                NodeLock.Lock.FREE,
                                 Optional.empty(),
                                 holder.isPresent()
                                         ? Optional.of(
@@ -147,7 +147,8 @@ class AcceptanceTest {
                                 others,
                                 facts.gpus(),
                                 facts.settings(),
-                                facts.now()))
+                                facts.now(),
+                                facts.source()))
                         instanceof Verdict.Refused refused
                 ? refused.reason() + ": " + refused.message()
                 : "accepted";

@@ -91,7 +91,8 @@ class ActGateTest {
                 scene.ahead(),
                 scene.gpus(),
                 scene.settings(),
-                scene.now());
+                scene.now(),
+                scene.source());
         Step step = Steps.next(drained);
         if (reason.isEmpty()) {
             assertThat(step).isInstanceOf(Step.StartJob.class);

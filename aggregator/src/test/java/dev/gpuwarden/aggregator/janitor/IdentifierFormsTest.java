@@ -118,7 +118,8 @@ class IdentifierFormsTest {
                 ahead,
                 world.gpus,
                 facts.settings(),
-                facts.now()));
+                facts.now(),
+                facts.source()));
     }
 
     @Test

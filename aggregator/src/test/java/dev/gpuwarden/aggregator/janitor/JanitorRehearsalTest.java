@@ -6,7 +6,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Result;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Write;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import java.time.Duration;

@@ -1,16 +1,16 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
-import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.provider.NodeProvider.Answer;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
@@ -119,7 +119,8 @@ final class JanitorWorld {
                 ahead(resource),
                 gpus,
                 settings,
-                time.get());
+                time.get(),
+                Scene.Source.READ);
     }
 
     Optional<NodeFacts> nodeFacts() {
@@ -214,7 +215,7 @@ final class JanitorWorld {
                         "uid",
                         "pod-of-" + resource.uid,
                         "labels",
-                        Map.of(Jobs.OF, resource.uid)),
+                        Map.of(Maintenance.OF, resource.uid)),
                 "spec",
                 Map.of("nodeName", NODE),
                 "status",
@@ -246,7 +247,7 @@ final class JanitorWorld {
             Optional<Answer> answer = provider.apply(resource);
             if (answer.isPresent()) {
                 Progress.Change change = new Progress.Change(resource.read().progress(), time.get());
-                resource.status.putAll(Signals.answered(change, answer.get()).tree());
+                resource.status.putAll(Signal.answered(change, answer.get()).tree());
                 return resource.answer();
             }
         } else if (step instanceof Step.TakeLock && lease.isEmpty() && !resource.gone) {
@@ -257,8 +258,8 @@ final class JanitorWorld {
             return Written.of(Lock.FREE);
         } else if (step instanceof Step.SetLabels change
                 && node
-                && change.node().uid().equals(nodeUid)
-                && change.node().version().equals(Long.toString(nodeVersion))
+                && change.uid().equals(nodeUid)
+                && change.version().equals(Long.toString(nodeVersion))
                 && change.labels().stream().allMatch(each -> each.before().equals(labels.get(each.key())))) {
             change.labels().forEach(each -> labels.put(each.key(), each.after()));
             nodeVersion++;

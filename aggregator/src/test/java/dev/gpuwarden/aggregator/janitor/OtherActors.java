@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
+import dev.gpuwarden.aggregator.provider.NodeProvider.Answer;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.api.kube.ForeignJanitor;
 import java.time.Duration;

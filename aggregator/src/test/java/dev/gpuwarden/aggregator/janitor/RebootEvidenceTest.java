@@ -35,10 +35,7 @@ class RebootEvidenceTest {
         job.succeeded = Optional.of(true);
         resource.job = Optional.of(job);
         world.now = world.now.plus(Duration.ofMinutes(31));
-        return ((Step.SetStatus) RebootSteps.next(world.scene(resource, false)))
-                .change()
-                .tree()
-                .toString();
+        return ((Step.End) RebootSteps.next(world.scene(resource, false), Optional.empty())).message();
     }
 
     @Test

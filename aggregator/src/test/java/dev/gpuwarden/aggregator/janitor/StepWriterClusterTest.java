@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.testkit.TestClock;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
@@ -69,8 +70,9 @@ class StepWriterClusterTest {
         String name = "stood-still-" + seconds;
         plane.client().apply(Files.readString(CRD));
         plane.client().apply("""
-                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: %s},
-                spec: {nodeName: none}}""".formatted(name));
+            {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: %s},
+            spec: {nodeName: none}}\
+            """.formatted(name));
         try (FaultyApi faulty = new FaultyApi(plane);
                 KubeClient api = KubeClient.connect(config(faulty))) {
             Predicate<ApiCall> intention = ApiCall.of("PATCH", name + "/status");
@@ -93,11 +95,11 @@ class StepWriterClusterTest {
                     clock);
             Maintenance resource = read(api, name);
             Progress.Change change = new Progress.Change(resource.progress(), clock.instant())
-                    .condition(Signals.SENT, false, Signals.REQUESTING, "the provider is asked");
+                    .condition(Signal.SENT, false, Signal.REQUESTING, "the provider is asked");
             assertThat(writer.write(resource, new Step.Request(change))).isPresent();
             assertThat(read(api, name)
                             .progress()
-                            .condition(Signals.SENT)
+                            .condition(Signal.SENT)
                             .orElseThrow()
                             .reason())
                     .isEqualTo(reason);
@@ -111,8 +113,9 @@ class StepWriterClusterTest {
     void jobThatAnotherControllerHasChangedIsNotStarted() throws Exception {
         plane.client().apply(Files.readString(CRD));
         plane.client().apply("""
-                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: started-once},
-                spec: {nodeName: none}}""");
+            {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: started-once},
+            spec: {nodeName: none}}\
+            """);
         try (FaultyApi plain = new FaultyApi(plane);
                 KubeClient api = KubeClient.connect(config(plain))) {
             JanitorSettings there = new JanitorSettings(
@@ -125,7 +128,7 @@ class StepWriterClusterTest {
                     .job()
                     .orElseThrow();
             assertThat(made.waits()).isTrue();
-            Progress.JobRef ref = new Progress.JobRef("default", Jobs.name(resource), made.uid());
+            Progress.JobRef ref = new Progress.JobRef("default", resource.jobName(), made.uid());
             Step start = new Step.StartJob(ref, made.version());
             assertThat(writer.write(resource, start)
                             .orElseThrow()
@@ -133,11 +136,11 @@ class StepWriterClusterTest {
                             .orElseThrow()
                             .runs())
                     .isTrue();
-            plane.client().patch("job/default/" + Jobs.name(resource), "{\"spec\": {\"suspend\": true}}");
+            plane.client().patch("job/default/" + resource.jobName(), "{\"spec\": {\"suspend\": true}}");
             assertThat(jobs.find(resource).orElseThrow().interrupted()).isTrue();
             assertThat(writer.write(resource, start)).as("a late second start").isEmpty();
             assertThat(jobs.find(resource).orElseThrow().interrupted()).isTrue();
-            plane.client().deleteNow("job/default/" + Jobs.name(resource));
+            plane.client().deleteNow("job/default/" + resource.jobName());
         } finally {
             plane.client().deleteNow("rebootnode/started-once");
         }

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.FieldReader;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;

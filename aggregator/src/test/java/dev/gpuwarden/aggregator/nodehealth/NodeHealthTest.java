@@ -171,11 +171,11 @@ class NodeHealthTest {
 
     @Test
     void gpusWithoutRoomAreCountedAndTheirUnitsAreNotWhole() throws Exception {
-        List<ReportedGpus.Gpu> many = IntStream.range(0, GpusJson.MOST + 2)
+        List<ReportedGpus.Gpu> many = IntStream.range(0, NodeHealthStatus.MOST_GPUS + 2)
                 .mapToObj(i -> new ReportedGpus.Gpu(
                         i, Optional.empty(), Optional.of("GPU-" + i), Optional.of(new TreeSet<>())))
                 .toList();
-        ReportedGpus full = new ReportedGpus(many.subList(0, GpusJson.MOST));
+        ReportedGpus full = new ReportedGpus(many.subList(0, NodeHealthStatus.MOST_GPUS));
         ReportedGpus cut = new ReportedGpus(many, OptionalLong.of(3));
         assertThat(status(List.of(), GPUS)).as("as older definitions accept").doesNotContainKey("unlistedGpuCount");
         assertThat(NodeHealth.read(resource(status(List.of(), full))).gpus()).isEqualTo(full);

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.Damping;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;

@@ -2,12 +2,12 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.Damping;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.EventTemplate;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
+import dev.gpuwarden.aggregator.client.Json.PlainTree;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

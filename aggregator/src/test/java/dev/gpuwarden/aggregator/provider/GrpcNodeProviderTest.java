@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.janitor.NodeProvider;
-import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
+import dev.gpuwarden.aggregator.provider.NodeProvider.Answer;
 import dev.gpuwarden.testkit.tls.TestKeys;
 import io.grpc.Status;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

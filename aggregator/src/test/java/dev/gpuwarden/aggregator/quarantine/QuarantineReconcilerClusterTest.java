@@ -14,7 +14,6 @@ import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.ActionMode;
@@ -24,6 +23,7 @@ import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import io.fabric8.kubernetes.client.Config;
@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,9 +70,6 @@ class QuarantineReconcilerClusterTest {
                 public void node(String name, Optional<CachedNode> node, boolean ours) {
                     pools.node(name, node);
                 }
-
-                @Override
-                public void health(String name, Optional<Map<String, Object>> health) {}
             },
             Clock.systemUTC());
     private Runnable meanwhile = () -> {};
@@ -153,10 +151,12 @@ class QuarantineReconcilerClusterTest {
     private Decision reconcile(
             FaultReport report, Optional<QuarantineReconciler.Refresh> refresh, CircuitBreaker policy) {
         try {
-            return new QuarantineReconciler(api, cache, policy, false, Clock.systemUTC(), audit -> {
-                        audits.add(audit);
-                        meanwhile.run();
-                    })
+            Consumer<AuditRecord> record = audit -> {
+                audits.add(audit);
+                meanwhile.run();
+            };
+            return new QuarantineReconciler(
+                            api, cache, policy, false, Clock.systemUTC(), record, node -> Optional.empty())
                     .reconcile(report, refresh, rules, ActionMode.ARMED);
         } catch (ApiException | InterruptedException e) {
             throw new AssertionError(e);
@@ -243,8 +243,9 @@ class QuarantineReconcilerClusterTest {
         meanwhile = () -> {
             if (times[0]++ == 0) {
                 plane.client().patch("node/q-conflict", """
-                        {"spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
-                                             {"key": "others", "value": "1", "effect": "NoExecute"}]}}""");
+                    {"spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
+                                         {"key": "others", "value": "1", "effect": "NoExecute"}]}}\
+                    """);
                 cordon("q-conflict");
             }
         };
@@ -323,19 +324,19 @@ class QuarantineReconcilerClusterTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            {match: {all: [{kind: Pod, expression: 'true'}]}, cordon: {shouldCordon: true}}             | Unsupported value
-            {match: {all: [{kind: Node, expression: ''}]}, cordon: {shouldCordon: true}}                | at least 1
-            {match: {all: []}, cordon: {shouldCordon: true}}                                            | expected a clause in all or any
-            {match: {all: [{kind: Node, expression: 'true'}]}}                                          | expected something to do
-            {match: {all: [{kind: Node, expression: 'true'}]}, cordon: {shouldCordon: false}}           | expected something to do
-            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: a, effect: Sometimes}}      | Unsupported value
-            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: 'a b', effect: NoExecute}}  | should match
-            {match: {all: [{kind: Node, expression: 'true'}]}, label: {key: nvsentinel.dgxc.nvidia.com/managed, value: 'false'}} | leave a node alone
-            {match: {all: [{kind: Node, expression: 'true'}]}, prority: 3, label: {key: a, value: b}}   | unknown field
-            """)
+        {match: {all: [{kind: Pod, expression: 'true'}]}, cordon: {shouldCordon: true}}             | Unsupported value
+        {match: {all: [{kind: Node, expression: ''}]}, cordon: {shouldCordon: true}}                | at least 1
+        {match: {all: []}, cordon: {shouldCordon: true}}                                            | expected a clause in all or any
+        {match: {all: [{kind: Node, expression: 'true'}]}}                                          | expected something to do
+        {match: {all: [{kind: Node, expression: 'true'}]}, cordon: {shouldCordon: false}}           | expected something to do
+        {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: a, effect: Sometimes}}      | Unsupported value
+        {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: 'a b', effect: NoExecute}}  | should match
+        {match: {all: [{kind: Node, expression: 'true'}]}, label: {key: nvsentinel.dgxc.nvidia.com/managed, value: 'false'}} | leave a node alone
+        {match: {all: [{kind: Node, expression: 'true'}]}, prority: 3, label: {key: a, value: b}}   | unknown field
+        """)
     void theSchemaRefuses(String spec, String why) {
         assertThatThrownBy(() -> plane.client().create("""
-                {apiVersion: gpuwarden.dev/v1alpha1, kind: QuarantineRuleSet, metadata: {name: refused}, spec: %s}
-                """.formatted(spec))).hasMessageContaining(why);
+            {apiVersion: gpuwarden.dev/v1alpha1, kind: QuarantineRuleSet, metadata: {name: refused}, spec: %s}
+            """.formatted(spec))).hasMessageContaining(why);
     }
 }

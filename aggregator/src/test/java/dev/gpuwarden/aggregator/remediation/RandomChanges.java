@@ -8,7 +8,6 @@ import dev.gpuwarden.aggregator.remediation.ModelAction.State;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -98,9 +97,9 @@ final class RandomChanges {
         }
         HealthEvent before = any(scene.faults).cause();
         // Most faults fail again.
-        boolean held = !HeldFault.is(before) && random.nextInt(2) == 0;
+        boolean held = !before.isHeld() && random.nextInt(2) == 0;
         HealthEvent now = before.toBuilder()
-                .metadata(held ? Map.of(HeldFault.OUTCOME, "pass") : Map.of())
+                .metadata(held ? Map.of(HealthEvent.OUTCOME, "pass") : Map.of())
                 .build();
         story.add((held ? "held " : "fails again ") + before.checkName() + " " + before.entities());
         scene.cause(before, now);

@@ -9,7 +9,6 @@ import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.List;
@@ -136,7 +135,7 @@ class RefusedRepairTest {
     @ParameterizedTest
     @ValueSource(strings = {"COMPONENT_RESET", "RESTART_BM"})
     void heldFaultIsNoReasonForARepair(RecommendedAction action) {
-        scene.fault(fault(action, HeldFault.OUTCOME, "pass"));
+        scene.fault(fault(action, HealthEvent.OUTCOME, "pass"));
         RepairDecision decision = scene.decide();
         assertThat(decision.kind()).isEqualTo(Kind.NONE);
         assertThat(decision.why())
@@ -144,7 +143,7 @@ class RefusedRepairTest {
                         "GpuState gpu-hung is held, since it came and went: its check passes now, so nothing begins");
         assertThat(scene.act()).isEmpty();
         scene.faults.clear();
-        scene.fault(fault(action, HeldFault.OUTCOME, "fail"));
+        scene.fault(fault(action, HealthEvent.OUTCOME, "fail"));
         assertThat(scene.act()).as("it fails again").hasSize(1);
     }
 
@@ -153,7 +152,7 @@ class RefusedRepairTest {
         scene.fault(fault(RecommendedAction.RESTART_BM));
         assertThat(scene.decide().create()).hasSize(1);
         scene.faults.clear();
-        scene.fault(fault(RecommendedAction.RESTART_BM, HeldFault.OUTCOME, "pass"));
+        scene.fault(fault(RecommendedAction.RESTART_BM, HealthEvent.OUTCOME, "pass"));
         RepairDecision decision = scene.decide();
         assertThat(decision.create()).isEmpty();
         assertThat(decision.record().history()).singleElement().matches(Repair::withdrawn);

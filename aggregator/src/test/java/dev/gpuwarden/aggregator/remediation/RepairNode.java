@@ -124,7 +124,7 @@ final class RepairNode {
                         scene.gpus);
         RepairFacts facts = RepairFacts.of(
                 read, report, watched(), RepairObstacle.of(read, report, theirs, breaker), scene.policy, scene.now);
-        return facts.and(unwatched(read, UnwatchedResources.of(facts.record(), scene.policy.templates())));
+        return facts.and(unwatched(read, facts.record().unconfigured(scene.policy.templates())));
     }
 
     /** Returns the resources of the kinds that are configured. */

@@ -5,7 +5,6 @@ import static dev.gpuwarden.aggregator.remediation.RepairScene.GPU_B;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
@@ -14,6 +13,7 @@ import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

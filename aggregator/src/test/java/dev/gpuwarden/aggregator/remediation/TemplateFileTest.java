@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -114,16 +114,12 @@ class TemplateFileTest {
     void nameIsALabelsValue() {
         Map<String, Object> metadata =
                 JsonTrees.object(made(TemplateFile.parse("test", VALID), support("m")), "metadata");
-        assertThat(RepairText.resource(
-                        "ip-10-0-0-1.eu-central-1.compute.internal." + "x".repeat(200),
-                        "u",
-                        TemplateFile.parse("test", VALID)
-                                .all()
-                                .get(0)
-                                .group(false, java.util.Set.of())
-                                .orElseThrow(),
-                        "f",
-                        1))
+        assertThat(TemplateFile.parse("test", VALID)
+                        .all()
+                        .get(0)
+                        .group(false, java.util.Set.of())
+                        .orElseThrow()
+                        .resource("ip-10-0-0-1.eu-central-1.compute.internal." + "x".repeat(200), "u", "f", 1))
                 .hasSize(63)
                 .matches("[a-z0-9-]+");
         assertThat(JsonTrees.text(metadata, "name")).startsWith("maintenance-n-");

@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.ruleset;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

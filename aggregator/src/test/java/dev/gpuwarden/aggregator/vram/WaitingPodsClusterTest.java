@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.Component;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
@@ -50,12 +50,12 @@ class WaitingPodsClusterTest {
         plane.client().apply(Files.readString(MANIFESTS.resolve("gpuwarden-aggregator.yaml")));
         plane.client().apply(Files.readString(MANIFESTS.resolve("components/vram-advertise/rights.yaml")));
         plane.client().apply("""
-                {apiVersion: v1, kind: Namespace, metadata: {name: ocr}}
-                ---
-                {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: ocr}}
-                ---
-                {apiVersion: v1, kind: Node, metadata: {name: gpu-1}}
-                """);
+            {apiVersion: v1, kind: Namespace, metadata: {name: ocr}}
+            ---
+            {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: ocr}}
+            ---
+            {apiVersion: v1, kind: Node, metadata: {name: gpu-1}}
+            """);
         String amount = "{\"cpu\": \"4\", \"pods\": \"9\", \"" + RESOURCE + "\": \"13374\"}";
         plane.client()
                 .patch(
@@ -70,13 +70,13 @@ class WaitingPodsClusterTest {
 
     private void pod(String name, String limits) {
         plane.client().apply("""
-                apiVersion: v1
-                kind: Pod
-                metadata: {name: %s, namespace: ocr}
-                spec:
-                  tolerations: [{operator: Exists}]
-                  containers: [{name: a, image: none, resources: {limits: {%s}}}]
-                """.formatted(name, limits));
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: %s, namespace: ocr}
+            spec:
+              tolerations: [{operator: Exists}]
+              containers: [{name: a, image: none, resources: {limits: {%s}}}]
+            """.formatted(name, limits));
     }
 
     /** Starts the part of a replica. */
@@ -120,7 +120,7 @@ class WaitingPodsClusterTest {
         assertThat(one.waiting()).as("not the pod that lacks processors").contains(1);
 
         VramBudgets other = replica();
-        until(() -> other.metrics().waiting().containsKey("written_before"), "another replica finds it");
+        until(() -> other.metrics().waiting.sums().containsKey("written_before"), "another replica finds it");
         assertThat(events()).hasSize(1);
 
         plane.client().deleteNow("pod/ocr/holder");

@@ -103,19 +103,34 @@ public record EventObject(
         return cut + "." + Long.toHexString(sequence);
     }
 
+    /** Returns a warning with one occurrence. */
+    public static EventObject warning(String name, String reason, String message, Instant now) {
+        return new EventObject(name, WARNING, reason, message, 1, false, second(now), second(now));
+    }
+
     /** @param component the reporting program */
     public Map<String, Object> body(String node, String component) {
+        // By kubelet's convention the uid is the name, and `kubectl describe node` searches for it.
+        return body(Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", node), node, component);
+    }
+
+    /**
+     * @param object reference to the object of the Event
+     * @param host node of the Event; empty if it has none
+     */
+    public Map<String, Object> body(Map<String, String> object, String host, String component) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("apiVersion", "v1");
         body.put("kind", "Event");
-        body.put("metadata", Map.of("name", name, "namespace", "default"));
-        // By kubelet's convention the uid is the name, and `kubectl describe node` searches for it.
-        body.put("involvedObject", Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", node));
+        body.put("metadata", Map.of("name", name, "namespace", object.getOrDefault("namespace", "default")));
+        body.put("involvedObject", object);
         body.put("type", type);
         body.put("reason", reason);
-        body.put("source", Map.of("component", component, "host", node));
+        body.put(
+                "source",
+                host.isEmpty() ? Map.of("component", component) : Map.of("component", component, "host", host));
         body.put("reportingComponent", component);
-        body.put("reportingInstance", node);
+        body.put("reportingInstance", host);
         body.put("firstTimestamp", first.toString());
         body.putAll(told());
         return body;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.api.kube;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -26,37 +27,37 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
      */
     public static NodeView of(Map<?, ?> node, String manager) {
         Map<String, Condition> conditions = new LinkedHashMap<>();
-        for (Map<?, ?> condition : ObjectFields.objects(ObjectFields.object(node, "status"), "conditions")) {
-            String type = ObjectFields.text(condition, "type");
+        for (Map<?, ?> condition : JsonTrees.objects(JsonTrees.object(node, "status"), "conditions")) {
+            String type = JsonTrees.text(condition, "type");
             conditions.put(
                     type,
                     new Condition(
                             type,
-                            ObjectFields.text(condition, "status"),
-                            ObjectFields.text(condition, "reason"),
-                            ObjectFields.text(condition, "message"),
-                            ObjectFields.time(condition, "lastTransitionTime").orElse(Instant.EPOCH),
-                            ObjectFields.time(condition, "lastHeartbeatTime").orElse(Instant.EPOCH)));
+                            JsonTrees.text(condition, "status"),
+                            JsonTrees.text(condition, "reason"),
+                            JsonTrees.text(condition, "message"),
+                            JsonTrees.time(condition, "lastTransitionTime").orElse(Instant.EPOCH),
+                            JsonTrees.time(condition, "lastHeartbeatTime").orElse(Instant.EPOCH)));
         }
-        Map<?, ?> metadata = ObjectFields.object(node, "metadata");
+        Map<?, ?> metadata = JsonTrees.object(node, "metadata");
         Map<String, String> labels = new LinkedHashMap<>();
-        ObjectFields.object(metadata, "labels")
+        JsonTrees.object(metadata, "labels")
                 .forEach((name, value) -> labels.put(String.valueOf(name), String.valueOf(value)));
-        Set<String> own = own(ObjectFields.objects(metadata, "managedFields"), manager);
+        Set<String> own = own(JsonTrees.objects(metadata, "managedFields"), manager);
         own.retainAll(conditions.keySet());
         return new NodeView(conditions, own, labels);
     }
 
     /** Returns the types from server-side apply's record, see kubernetes.io, "Field Management". */
-    private static Set<String> own(List<Map<?, ?>> managers, String name) {
+    private static Set<String> own(List<? extends Map<?, ?>> managers, String name) {
         Set<String> own = new LinkedHashSet<>();
         for (Map<?, ?> manager : managers) {
-            if (!ObjectFields.text(manager, "manager").equals(name)
-                    || !ObjectFields.text(manager, "operation").equals("Apply")) {
+            if (!JsonTrees.text(manager, "manager").equals(name)
+                    || !JsonTrees.text(manager, "operation").equals("Apply")) {
                 continue;
             }
-            Map<?, ?> conditions = ObjectFields.object(
-                    ObjectFields.object(ObjectFields.object(manager, "fieldsV1"), "f:status"), "f:conditions");
+            Map<?, ?> conditions = JsonTrees.object(
+                    JsonTrees.object(JsonTrees.object(manager, "fieldsV1"), "f:status"), "f:conditions");
             for (Object field : conditions.keySet()) {
                 String key = String.valueOf(field);
                 if (key.startsWith(KEY_BEFORE) && key.endsWith(KEY_AFTER)) {

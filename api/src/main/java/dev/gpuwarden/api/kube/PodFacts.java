@@ -1,5 +1,6 @@
 package dev.gpuwarden.api.kube;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -34,29 +35,29 @@ public record PodFacts(
 
     /** @param pod the API server's JSON */
     public static PodFacts of(Map<?, ?> pod) {
-        Map<?, ?> metadata = ObjectFields.object(pod, "metadata");
-        Map<?, ?> spec = ObjectFields.object(pod, "spec");
-        Map<?, ?> status = ObjectFields.object(pod, "status");
-        Map<?, ?> owner = ObjectFields.objects(metadata, "ownerReferences").stream()
+        Map<?, ?> metadata = JsonTrees.object(pod, "metadata");
+        Map<?, ?> spec = JsonTrees.object(pod, "spec");
+        Map<?, ?> status = JsonTrees.object(pod, "status");
+        Map<?, ?> owner = JsonTrees.objects(metadata, "ownerReferences").stream()
                 .filter(each -> Boolean.TRUE.equals(each.get("controller")))
                 .<Map<?, ?>>map(each -> each)
                 .findFirst()
                 .orElse(Map.of());
-        Optional<Instant> deleted = ObjectFields.time(metadata, "deletionTimestamp");
+        Optional<Instant> deleted = JsonTrees.time(metadata, "deletionTimestamp");
         return new PodFacts(
-                ObjectFields.text(metadata, "namespace"),
-                ObjectFields.text(metadata, "name"),
-                ObjectFields.text(metadata, "uid"),
-                ObjectFields.texts(metadata, "labels"),
-                ObjectFields.text(spec, "nodeName"),
-                ObjectFields.number(spec, "priority"),
-                ObjectFields.text(owner, "kind"),
-                ObjectFields.text(owner, "name"),
-                ObjectFields.text(owner, "uid"),
-                ObjectFields.texts(metadata, "annotations").containsKey(MIRROR),
+                JsonTrees.text(metadata, "namespace"),
+                JsonTrees.text(metadata, "name"),
+                JsonTrees.text(metadata, "uid"),
+                JsonTrees.texts(metadata, "labels"),
+                JsonTrees.text(spec, "nodeName"),
+                JsonTrees.number(spec, "priority"),
+                JsonTrees.text(owner, "kind"),
+                JsonTrees.text(owner, "name"),
+                JsonTrees.text(owner, "uid"),
+                JsonTrees.texts(metadata, "annotations").containsKey(MIRROR),
                 deleted,
                 ended(status, deleted.isPresent()),
-                ObjectFields.time(status, "startTime"));
+                JsonTrees.time(status, "startTime"));
     }
 
     /** Returns `NAMESPACE/NAME`. */
@@ -69,19 +70,19 @@ public record PodFacts(
      * the object.
      */
     private static boolean ended(Map<?, ?> status, boolean deleted) {
-        String phase = ObjectFields.text(status, "phase");
+        String phase = JsonTrees.text(status, "phase");
         if (phase.equals("Succeeded") || phase.equals("Failed")) {
             return true;
         }
-        List<Map<?, ?>> main = ObjectFields.objects(status, "containerStatuses");
+        List<Map<String, Object>> main = JsonTrees.objects(status, "containerStatuses");
         return deleted
                 && !main.isEmpty()
                 && main.stream().allMatch(container -> in(container, "terminated"))
-                && ObjectFields.objects(status, "initContainerStatuses").stream()
+                && JsonTrees.objects(status, "initContainerStatuses").stream()
                         .noneMatch(container -> in(container, "running"));
     }
 
     private static boolean in(Map<?, ?> container, String state) {
-        return ObjectFields.object(container, "state").containsKey(state);
+        return JsonTrees.object(container, "state").containsKey(state);
     }
 }

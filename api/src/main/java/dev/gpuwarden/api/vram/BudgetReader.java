@@ -1,11 +1,11 @@
 package dev.gpuwarden.api.vram;
 
 import dev.gpuwarden.api.VramCodec;
-import dev.gpuwarden.api.kube.ObjectFields;
 import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.ContainerBudget;
 import dev.gpuwarden.api.v1.ContainerRole;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,17 +22,17 @@ public final class BudgetReader {
     /** Returns the budget of a pod; empty if it has none, or has ended. */
     public static Optional<BudgetedPod> of(Map<?, ?> tree, String resource) {
         PodFacts pod = PodFacts.of(tree);
-        Map<?, ?> spec = ObjectFields.object(tree, "spec");
+        Map<?, ?> spec = JsonTrees.object(tree, "spec");
         List<ContainerBudget> containers = new ArrayList<>();
-        for (Map<?, ?> container : ObjectFields.objects(spec, "initContainers")) {
-            boolean sidecar = ObjectFields.text(container, "restartPolicy").equals("Always");
+        for (Map<?, ?> container : JsonTrees.objects(spec, "initContainers")) {
+            boolean sidecar = JsonTrees.text(container, "restartPolicy").equals("Always");
             add(
                     containers,
                     container,
                     resource,
                     sidecar ? ContainerRole.CONTAINER_ROLE_SIDECAR : ContainerRole.CONTAINER_ROLE_INIT);
         }
-        for (Map<?, ?> container : ObjectFields.objects(spec, "containers")) {
+        for (Map<?, ?> container : JsonTrees.objects(spec, "containers")) {
             add(containers, container, resource, ContainerRole.CONTAINER_ROLE_ORDINARY);
         }
         if (containers.isEmpty() || pod.ended()) {
@@ -51,7 +51,7 @@ public final class BudgetReader {
                 .setMirror(pod.mirror())
                 .setDaemonSet(pod.owner().equals("DaemonSet"))
                 .setOptedOut("off".equals(pod.labels().get(VramCodec.OPT_OUT_LABEL)));
-        Object overhead = ObjectFields.object(spec, "overhead").get(resource);
+        Object overhead = JsonTrees.object(spec, "overhead").get(resource);
         if (overhead != null) {
             budget.setOverhead(Text.truncate(overhead.toString(), VramCodec.LONGEST_QUANTITY));
         }
@@ -61,13 +61,13 @@ public final class BudgetReader {
 
     /** Adds a container that requests the resource. A request of an extended resource equals its limit. */
     private static void add(List<ContainerBudget> all, Map<?, ?> container, String resource, ContainerRole role) {
-        Map<?, ?> resources = ObjectFields.object(container, "resources");
-        Object request = ObjectFields.object(resources, "requests").get(resource);
+        Map<?, ?> resources = JsonTrees.object(container, "resources");
+        Object request = JsonTrees.object(resources, "requests").get(resource);
         Object quantity =
-                request == null ? ObjectFields.object(resources, "limits").get(resource) : request;
+                request == null ? JsonTrees.object(resources, "limits").get(resource) : request;
         if (quantity != null) {
             all.add(ContainerBudget.newBuilder()
-                    .setName(ObjectFields.text(container, "name"))
+                    .setName(JsonTrees.text(container, "name"))
                     .setRole(role)
                     .setQuantity(Text.truncate(quantity.toString(), VramCodec.LONGEST_QUANTITY))
                     .build());

@@ -1,6 +1,6 @@
 package dev.gpuwarden.api.vram;
 
-import dev.gpuwarden.api.kube.ObjectFields;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,11 +37,11 @@ public sealed interface CapacityPlan {
      */
     static CapacityPlan of(Map<?, ?> node, CapacityRules rules, OptionalLong mib, boolean written) {
         String resource = rules.resource();
-        Map<?, ?> metadata = ObjectFields.object(node, "metadata");
+        Map<?, ?> metadata = JsonTrees.object(node, "metadata");
         Map<?, ?> capacity = CapacityRules.capacity(node);
         List<String> owners = owners(metadata, resource);
         boolean owned = owners.contains(MANAGER);
-        String mark = ObjectFields.texts(metadata, "annotations").getOrDefault(MARK, "");
+        String mark = JsonTrees.texts(metadata, "annotations").getOrDefault(MARK, "");
         boolean proven = owned || written || mark.equals(resource);
         // A program without the right to annotations must not lose the one of another program: it applies it unchanged.
         Map<String, String> kept = rules.marks() || mark.isEmpty() ? Map.of() : Map.of(MARK, mark);
@@ -79,11 +79,11 @@ public sealed interface CapacityPlan {
     }
 
     private static List<String> owners(Map<?, ?> metadata, String resource) {
-        return ObjectFields.objects(metadata, "managedFields").stream()
-                .filter(entry -> ObjectFields.object(
-                                ObjectFields.object(ObjectFields.object(entry, "fieldsV1"), "f:status"), "f:capacity")
+        return JsonTrees.objects(metadata, "managedFields").stream()
+                .filter(entry -> JsonTrees.object(
+                                JsonTrees.object(JsonTrees.object(entry, "fieldsV1"), "f:status"), "f:capacity")
                         .containsKey("f:" + resource))
-                .map(entry -> ObjectFields.text(entry, "manager"))
+                .map(entry -> JsonTrees.text(entry, "manager"))
                 .distinct()
                 .toList();
     }
@@ -96,9 +96,9 @@ public sealed interface CapacityPlan {
     private static Map<String, Object> body(
             Map<?, ?> metadata, Map<String, String> annotations, Map<String, Object> status) {
         Map<String, Object> name = new LinkedHashMap<>();
-        name.put("name", ObjectFields.text(metadata, "name"));
+        name.put("name", JsonTrees.text(metadata, "name"));
         // With the uid, the request cannot write a Node that was created again.
-        name.put("uid", ObjectFields.text(metadata, "uid"));
+        name.put("uid", JsonTrees.text(metadata, "uid"));
         if (!annotations.isEmpty()) {
             name.put("annotations", annotations);
         }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.api.vram;
 
-import dev.gpuwarden.api.kube.ObjectFields;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -20,10 +20,10 @@ public record CapacityRules(String resource, boolean marks, Function<String, Opt
     }
 
     OptionalLong value(Map<?, ?> node) {
-        return quantity.apply(ObjectFields.text(capacity(node), resource));
+        return quantity.apply(JsonTrees.text(capacity(node), resource));
     }
 
     static Map<?, ?> capacity(Map<?, ?> node) {
-        return ObjectFields.object(ObjectFields.object(node, "status"), "capacity");
+        return JsonTrees.object(JsonTrees.object(node, "status"), "capacity");
     }
 }

@@ -1,8 +1,8 @@
 package dev.gpuwarden.api.vram;
 
 import dev.gpuwarden.api.VramCodec;
-import dev.gpuwarden.api.kube.ObjectFields;
 import dev.gpuwarden.api.kube.PodFacts;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -48,9 +48,9 @@ public final class RemovalCheck {
 
     /** Returns the grace period: the pod's own, or this limit (at least a second) if that is shorter. */
     public static Duration grace(Duration most, Map<?, ?> pod) {
-        Map<?, ?> spec = ObjectFields.object(pod, "spec");
+        Map<?, ?> spec = JsonTrees.object(pod, "spec");
         int own = spec.containsKey("terminationGracePeriodSeconds")
-                ? ObjectFields.number(spec, "terminationGracePeriodSeconds")
+                ? JsonTrees.number(spec, "terminationGracePeriodSeconds")
                 : USUAL_GRACE_SECONDS;
         return Duration.ofSeconds(Math.min(own, Math.max(1, most.toSeconds())));
     }

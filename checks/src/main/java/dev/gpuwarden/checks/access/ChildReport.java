@@ -6,6 +6,7 @@ import dev.gpuwarden.checks.access.ChildStep.NewRate;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.model.Reading;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +30,7 @@ public final class ChildReport {
     private final Map<String, Long> reportedNotes;
     private final Map<String, Long> reportedBootNotes;
     private final List<NewRate> rates = new ArrayList<>();
-    private CheckEnvironment around;
+    private final CheckEnvironment around;
 
     private ChildReport(String check, KeptState kept, CheckEnvironment usual, Consumer<String> lines) {
         this.check = check;
@@ -37,8 +38,9 @@ public final class ChildReport {
         this.lines = lines;
         this.reportedNotes = new HashMap<>(kept.notes());
         this.reportedBootNotes = new HashMap<>(kept.bootNotes());
+        RateHistory continued = new Rates();
         around = usual.withBoot(NodeBoot.ofDaemon(kept.young()))
-                .withWork(usual.work().withRates(new Rates()))
+                .with(usual.sources().with(RateHistory.class, () -> Reading.of(continued)))
                 .withProofs(proof -> report(List.of(proof), false));
         around.notes(check).putAll(kept.notes());
         around.bootNotes(check).putAll(kept.bootNotes());

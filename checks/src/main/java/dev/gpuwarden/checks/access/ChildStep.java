@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.util.FieldReader;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -69,34 +70,31 @@ record ChildStep(
     /** @throws IOException if the line is not one of a run of this check */
     static ChildStep parse(String check, String line) throws IOException {
         try {
-            Map<?, ?> tree = JsonReader.refusingDuplicates(DEEPEST).readObject(line);
-            if (!JsonFields.text(tree, "check").equals(check)) {
+            FieldReader tree =
+                    new FieldReader("", JsonReader.refusingDuplicates(DEEPEST).readObject(line));
+            if (!tree.text("check").equals(check)) {
                 throw new IOException("the result of another check");
             }
             List<NewRate> rates = new ArrayList<>();
-            for (Object each : JsonFields.list(tree, "rates")) {
-                Map<?, ?> rate = (Map<?, ?>) each;
-                rates.add(new NewRate(
-                        JsonFields.text(rate, "gpu"),
-                        JsonFields.text(rate, "work"),
-                        JsonFields.text(rate, "settings"),
-                        JsonFields.number(rate, "rate")));
+            for (FieldReader rate : tree.requiredObjects("rates")) {
+                rates.add(
+                        new NewRate(rate.text("gpu"), rate.text("work"), rate.text("settings"), rate.decimal("rate")));
             }
             return new ChildStep(
                     check,
-                    FindingReader.findings(JsonFields.list(tree, "findings")),
+                    FindingReader.findings(tree.requiredObjects("findings")),
                     changes(tree, "notes"),
                     changes(tree, "bootNotes"),
                     rates,
-                    Boolean.TRUE.equals(tree.get("last")));
+                    tree.has("last") && tree.flag("last"));
         } catch (ClassCastException e) {
             throw new IOException("unexpected form: " + e.getMessage(), e);
         }
     }
 
-    private static Map<String, Optional<Long>> changes(Map<?, ?> tree, String name) throws IOException {
+    private static Map<String, Optional<Long>> changes(FieldReader tree, String name) throws IOException {
         Map<String, Optional<Long>> changes = new LinkedHashMap<>();
-        for (Map.Entry<?, ?> change : JsonFields.object(tree, name).entrySet()) {
+        for (Map.Entry<?, ?> change : tree.map(name).entrySet()) {
             String key = (String) change.getKey();
             Optional<Long> value =
                     "".equals(change.getValue()) ? Optional.empty() : Optional.of((Long) change.getValue());

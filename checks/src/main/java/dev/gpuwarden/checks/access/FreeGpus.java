@@ -6,6 +6,7 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -35,8 +36,8 @@ final class FreeGpus implements AutoCloseable {
     private static final Duration LISTING = Duration.ofSeconds(4);
 
     private static final long POLL_MILLIS = 50;
-    private static final long FOLLOW_MILLIS = 250;
-    private static final long PODS_MILLIS = 1000;
+    private static final long FOLLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    private static final long PODS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The time in which the driver may still list a process that has ended. */
     private static final Duration ENDED = Duration.ofSeconds(1);
@@ -54,7 +55,12 @@ final class FreeGpus implements AutoCloseable {
     private final Map<Integer, Long> unseen = new HashMap<>();
 
     private final Map<String, GpuReservations.Held> followed = new HashMap<>();
-    private @Nullable Thread follower;
+    private @Nullable LoopThread follower;
+
+    /** The pods that hold GPUs, and the time of that listing. Null without a follower. Used by the follower alone. */
+    private @Nullable Reading<GpuHolders> holders;
+
+    private long listedAt;
 
     /**
      * @param pods the pods that hold GPUs; may block for seconds
@@ -123,8 +129,7 @@ final class FreeGpus implements AutoCloseable {
     synchronized void watch(List<GpuReservations.Held> grants) {
         grants.forEach(grant -> followed.put(grant.uuid(), grant));
         if (follower == null && !followed.isEmpty()) {
-            follower = Threads.daemon("gpuwarden-gpu-holders", Threads.SMALL_STACK_BYTES, this::follow);
-            follower.start();
+            follower = new LoopThread("gpuwarden-gpu-holders", Threads.SMALL_STACK_BYTES, this::follow).start();
         }
     }
 
@@ -134,37 +139,37 @@ final class FreeGpus implements AutoCloseable {
         watch.end(uuid);
     }
 
-    private void follow() {
-        Reading<GpuHolders> holders = pods.get();
-        long listedAt = System.nanoTime();
-        while (true) {
-            List<GpuReservations.Held> grants = followed();
-            if (grants.isEmpty()) {
-                return;
+    private long follow() {
+        List<GpuReservations.Held> grants = followed();
+        if (grants.isEmpty()) {
+            return LoopThread.ENDED;
+        }
+        try {
+            Reading<GpuHolders> listed = holders;
+            if (listed == null || System.nanoTime() - listedAt >= PODS_NANOS) {
+                listed = pods.get();
+                holders = listed;
+                listedAt = System.nanoTime();
             }
-            try {
-                if (System.nanoTime() - listedAt
-                        >= Duration.ofMillis(PODS_MILLIS).toNanos()) {
-                    holders = pods.get();
-                    listedAt = System.nanoTime();
-                }
-                Map<String, GpuSnapshot> gpus = new HashMap<>();
-                nodes.get().gpus().forEach(gpu -> gpus.put(gpu.identity().selector(), gpu));
-                for (GpuReservations.Held grant : grants) {
-                    GpuSnapshot gpu = gpus.get(grant.uuid());
-                    Optional<Refusal> why = gpu == null
-                            ? Optional.of(new Refusal(Occupancy.UNKNOWN, "the GPU is no longer listed"))
-                            : Occupancy.of(gpu, holders, pid -> isOwnOrWas(pid) || mayHaveEnded(pid), names);
-                    why.ifPresent(grant::withdraw);
-                }
-            } catch (RuntimeException e) {
-                LOG.log(Level.ERROR, "the holders of GPUs could not be followed", e);
-                grants.forEach(grant -> grant.withdraw(
-                        new Refusal(Occupancy.UNKNOWN, "the holders of the GPU could not be followed: " + e)));
-            }
-            if (!pause(FOLLOW_MILLIS)) {
-                return;
-            }
+            withdraw(grants, listed);
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "the holders of GPUs could not be followed", e);
+            grants.forEach(grant -> grant.withdraw(
+                    new Refusal(Occupancy.UNKNOWN, "the holders of the GPU could not be followed: " + e)));
+        }
+        return FOLLOW_NANOS;
+    }
+
+    /** Withdraws the grants of GPUs that are not free any more. */
+    private void withdraw(List<GpuReservations.Held> grants, Reading<GpuHolders> listed) {
+        Map<String, GpuSnapshot> gpus = new HashMap<>();
+        nodes.get().gpus().forEach(gpu -> gpus.put(gpu.identity().selector(), gpu));
+        for (GpuReservations.Held grant : grants) {
+            GpuSnapshot gpu = gpus.get(grant.uuid());
+            Optional<Refusal> why = gpu == null
+                    ? Optional.of(new Refusal(Occupancy.UNKNOWN, "the GPU is no longer listed"))
+                    : Occupancy.of(gpu, listed, pid -> isOwnOrWas(pid) || mayHaveEnded(pid), names);
+            why.ifPresent(grant::withdraw);
         }
     }
 
@@ -172,6 +177,7 @@ final class FreeGpus implements AutoCloseable {
     private synchronized List<GpuReservations.Held> followed() {
         if (followed.isEmpty()) {
             follower = null;
+            holders = null;
             seenOwn.clear();
             unseen.clear();
         }
@@ -222,7 +228,7 @@ final class FreeGpus implements AutoCloseable {
     public synchronized void close() {
         followed.clear();
         if (follower != null) {
-            follower.interrupt();
+            follower.interrupt(Duration.ZERO);
         }
     }
 }

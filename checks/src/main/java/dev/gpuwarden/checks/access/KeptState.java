@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.RateHistory.Series;
+import dev.gpuwarden.core.util.FieldReader;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -55,31 +56,23 @@ public record KeptState(
     /** @throws IOException if the text has another form */
     static KeptState parse(String json) throws IOException {
         try {
-            Map<?, ?> tree = JsonReader.refusingDuplicates(DEEPEST).readObject(json);
+            FieldReader tree =
+                    new FieldReader("", JsonReader.refusingDuplicates(DEEPEST).readObject(json));
             List<Series> rates = new ArrayList<>();
-            for (Object each : JsonFields.list(tree, "rates")) {
-                Map<?, ?> series = (Map<?, ?>) each;
-                List<Double> values = new ArrayList<>();
-                for (Object value : JsonFields.list(series, "rates")) {
-                    values.add(((Number) value).doubleValue());
-                }
+            for (FieldReader series : tree.requiredObjects("rates")) {
                 rates.add(new Series(
-                        JsonFields.text(series, "gpu"),
-                        JsonFields.text(series, "work"),
-                        JsonFields.text(series, "settings"),
-                        values));
+                        series.text("gpu"), series.text("work"), series.text("settings"), series.decimals("rates")));
             }
-            Optional<String> young =
-                    tree.containsKey("young") ? Optional.of(JsonFields.text(tree, "young")) : Optional.empty();
+            Optional<String> young = tree.optionalText("young");
             return new KeptState(notes(tree, "notes"), notes(tree, "bootNotes"), young, rates);
         } catch (ClassCastException e) {
             throw new IOException("unexpected form: " + e.getMessage(), e);
         }
     }
 
-    private static Map<String, Long> notes(Map<?, ?> tree, String name) throws IOException {
+    private static Map<String, Long> notes(FieldReader tree, String name) throws IOException {
         Map<String, Long> notes = new LinkedHashMap<>();
-        for (Map.Entry<?, ?> note : JsonFields.object(tree, name).entrySet()) {
+        for (Map.Entry<?, ?> note : tree.map(name).entrySet()) {
             notes.put((String) note.getKey(), (Long) note.getValue());
         }
         return notes;

@@ -72,14 +72,6 @@ public final class AllReduceBench {
      * Measures all-reduces between at least two GPUs, and blocks until the deadline of the work and a second at most.
      *
      * @param stopped asked several times a second: true ends the work, and the outcome is a failure
-     */
-    public Outcome run(CollectiveDriver driver, List<Gpu> gpus, AllReduceWork work, BooleanSupplier stopped) {
-        return run(driver, gpus, work, stopped, sums -> {});
-    }
-
-    /**
-     * Runs as the other method.
-     *
      * @param soFar receives the comparisons of all GPUs several times a second and at the end, also of a run that fails; on this thread
      */
     public Outcome run(

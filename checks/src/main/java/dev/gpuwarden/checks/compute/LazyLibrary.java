@@ -2,7 +2,7 @@ package dev.gpuwarden.checks.compute;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.core.util.Threads;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -13,12 +13,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A library for work on GPUs, opened by the first call of {@link #get}, since an open one takes memory of the process. One
- * that could not be opened is tried again by the next call. Thread-safe; a call blocks up to the deadline.
+ * A library, opened by the first call of {@link #get}, since an open one takes memory of the process. One that could not be
+ * opened is tried again by the next call. Thread-safe; a call blocks up to the deadline.
  *
  * @param <D> the driver of the library
  */
-class LazyLibrary<D> implements Supplier<Reading<D>> {
+public final class LazyLibrary<D> implements Supplier<Reading<D>> {
 
     private final String what;
     private final Supplier<Opening<D>> open;
@@ -26,30 +26,25 @@ class LazyLibrary<D> implements Supplier<Reading<D>> {
     /** The attempt under way, or the one that opened a driver. */
     private @Nullable FutureTask<Opening<D>> attempt;
 
-    /** A driver, or the reason for none. */
-    sealed interface Opening<D> {
-        record Opened<D>(D driver) implements Opening<D> {}
-
-        record Missing<D>(Unavailable why) implements Opening<D> {}
-    }
-
-    /** @param what the library, for messages */
-    LazyLibrary(String what, Supplier<Opening<D>> open, Duration deadline) {
+    /**
+     * @param what the library, for messages
+     * @param open opens it; called on a thread of its own, and may block in the driver
+     */
+    public LazyLibrary(String what, Supplier<Opening<D>> open, Duration deadline) {
         this.what = what;
         this.open = open;
         this.deadline = deadline;
     }
 
     @Override
-    public final Reading<D> get() {
+    public Reading<D> get() {
         FutureTask<Opening<D>> current = current();
         try {
             Opening<D> opening = current.get(deadline.toNanos(), TimeUnit.NANOSECONDS);
-            if (opening instanceof Opening.Opened<D> opened) {
-                return Reading.of(opened.driver());
+            if (opening instanceof Opening.Unavailable<D>) {
+                forget(current);
             }
-            forget(current);
-            return absent(((Opening.Missing<D>) opening).why());
+            return opening.reading();
         } catch (TimeoutException e) {
             return Reading.absent(Absence.STALE, 0, what + " did not start within " + deadline.toSeconds() + " s");
         } catch (InterruptedException e) {
@@ -64,7 +59,7 @@ class LazyLibrary<D> implements Supplier<Reading<D>> {
     private synchronized FutureTask<Opening<D>> current() {
         if (attempt == null) {
             attempt = new FutureTask<>(open::get);
-            Threads.daemon("gpuwarden-cuda-open", attempt).start();
+            Threads.daemon("gpuwarden-library-open", attempt).start();
         }
         return attempt;
     }
@@ -73,14 +68,5 @@ class LazyLibrary<D> implements Supplier<Reading<D>> {
         if (attempt == failed) {
             attempt = null;
         }
-    }
-
-    private Reading<D> absent(Unavailable none) {
-        Absence cause = switch (none.reason()) {
-            case LIBRARY_MISSING -> Absence.NOT_SUPPORTED;
-            case NO_PERMISSION -> Absence.NO_PERMISSION;
-            default -> Absence.FAILED;
-        };
-        return Reading.absent(cause, none.code(), none.detail());
     }
 }

@@ -1,2 +1,2 @@
-/** Work on GPUs in this process: the compute driver, opened when a check first needs it. */
+/** Work on GPUs in this process: libraries, each opened when a check first needs it, and the work that several threads share. */
 package dev.gpuwarden.checks.compute;

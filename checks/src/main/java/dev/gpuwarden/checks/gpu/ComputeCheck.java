@@ -148,11 +148,11 @@ abstract class ComputeCheck<M> implements HealthCheck {
         Map<GpuSnapshot, Worked<M>> worked = new LinkedHashMap<>();
         List<GpuSnapshot> left = grants.gpus();
         if (!left.isEmpty()) {
-            context.compute().asOptional().ifPresent(driver -> grants.idleIf(driver::isIdle));
+            context.source(ComputeDriver.class).asOptional().ifPresent(driver -> grants.idleIf(driver::isIdle));
         }
         while (!left.isEmpty()) {
             Reading<Driver> readings = load() == GpuLoad.INVASIVE
-                    ? context.driver()
+                    ? context.source(Driver.class)
                     : Reading.absent(Absence.OFF, 0, "beside other work, readings belong to that too");
             Proofs proofs = new Proofs(context);
             try (WorkSampler sampler = new WorkSampler(readings, left)) {
@@ -173,7 +173,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
 
     private List<Reading<M>> measurements(
             CheckContext context, List<GpuSnapshot> gpus, Proofs proofs, BooleanSupplier stopped, WorkSampler sampler) {
-        Reading<ComputeDriver> driver = context.compute();
+        Reading<ComputeDriver> driver = context.source(ComputeDriver.class);
         if (driver instanceof Reading.Absent<ComputeDriver> none) {
             Reading<M> same = Reading.absent(none.cause(), none.code(), none.detail());
             return gpus.stream().map(gpu -> same).toList();

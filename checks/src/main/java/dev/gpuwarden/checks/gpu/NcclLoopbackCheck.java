@@ -132,7 +132,8 @@ public final class NcclLoopbackCheck implements HealthCheck {
         List<GpuSnapshot> left = group;
         while (left.size() > 1) {
             Proofs proofs = new Proofs(context);
-            LoopbackRun run = measured(context.collectives(), left, context, proofs, grants.withdrawn(left));
+            LoopbackRun run =
+                    measured(context.source(CollectiveDriver.class), left, context, proofs, grants.withdrawn(left));
             List<GpuSnapshot> kept = grants.giveUpWithdrawn(left);
             if (kept.size() == left.size()) {
                 kept.forEach(gpu -> runs.put(gpu, new Ended(run, proofs)));

@@ -2,6 +2,7 @@ package dev.gpuwarden.checks.script;
 
 import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.FieldReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -22,7 +23,7 @@ import java.util.regex.Pattern;
  * @param source the file's own name for itself
  * @param conditions by type, the condition while there is no problem
  */
-record NpdConfig(Path file, String source, Map<String, Healthy> conditions, JsonTree json) {
+record NpdConfig(Path file, String source, Map<String, Healthy> conditions, FieldReader json) {
 
     private static final int LARGEST = 1024 * 1024;
 
@@ -41,19 +42,17 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
             if (bytes.length > LARGEST) {
                 throw new IOException("it is larger than 1 MiB");
             }
-            JsonTree json = JsonTree.read(new String(bytes, StandardCharsets.UTF_8));
-            String plugin = json.text("plugin").orElse("");
+            FieldReader json = ScriptVerdict.json(new String(bytes, StandardCharsets.UTF_8));
+            String plugin = json.textOrEmpty("plugin");
             if (!plugins.contains(plugin)) {
                 throw new IOException("plugin: expected " + String.join(" or ", plugins) + ", found '"
                         + CleanText.of(plugin, 60) + "'" + hint(plugin));
             }
             Map<String, Healthy> conditions = new LinkedHashMap<>();
-            for (JsonTree condition : json.objects("conditions")) {
+            for (FieldReader condition : json.objects("conditions")) {
                 conditions.put(
                         word(condition, "type"),
-                        new Healthy(
-                                condition.text("reason").orElse(""),
-                                condition.text("message").orElse("")));
+                        new Healthy(condition.textOrEmpty("reason"), condition.textOrEmpty("message")));
             }
             return new NpdConfig(file, word(json, "source"), conditions, json);
         } catch (IOException e) {
@@ -75,8 +74,8 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
     }
 
     /** Returns the rule's condition; empty for a temporary problem, which has none. */
-    Optional<String> condition(JsonTree rule) throws IOException {
-        String type = rule.text("type").orElse("");
+    Optional<String> condition(FieldReader rule) throws IOException {
+        String type = rule.textOrEmpty("type");
         if (type.equals("temporary")) {
             return Optional.empty();
         }
@@ -92,16 +91,16 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
     }
 
     /** Returns a required text that becomes a name. */
-    static String word(JsonTree json, String field) throws IOException {
-        String word = json.text(field).orElse("");
+    static String word(FieldReader json, String field) throws IOException {
+        String word = json.textOrEmpty(field);
         if (!word.matches("[A-Za-z0-9][A-Za-z0-9._/ -]{0,99}")) {
             throw new IOException(field + ": expected a name, found '" + CleanText.of(word, 60) + "'");
         }
         return word;
     }
 
-    static Duration duration(JsonTree json, String field, Duration otherwise) throws IOException {
-        Optional<String> text = json.text(field);
+    static Duration duration(FieldReader json, String field, Duration otherwise) throws IOException {
+        Optional<String> text = json.optionalText(field);
         if (text.isEmpty()) {
             return otherwise;
         }

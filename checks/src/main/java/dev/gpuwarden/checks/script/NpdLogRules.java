@@ -6,6 +6,7 @@ import com.google.re2j.PatternSyntaxException;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.core.util.FieldReader;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -44,17 +45,18 @@ final class NpdLogRules implements RecordRules {
     private NpdLogRules(NpdConfig config) throws IOException {
         file = config.file().toString();
         source = config.source();
-        skipped = config.json().texts("skipList");
-        double asked = config.json().number("bufferSize").orElse(0.0);
+        skipped = config.json().textList("skipList");
+        double asked = config.json().has("bufferSize") ? config.json().decimal("bufferSize") : 0;
         mostLines = asked < 1 ? LINES : (int) Math.min(asked, MOST_LINES);
         List<Rule> read = new ArrayList<>();
         for (var rule : config.json().objects("rules")) {
             Optional<String> condition = config.condition(rule);
             read.add(new Rule(
-                    new LinePattern(rule.text("pattern").orElseThrow(() -> new IOException("a rule has no pattern"))),
+                    new LinePattern(
+                            rule.optionalText("pattern").orElseThrow(() -> new IOException("a rule has no pattern"))),
                     condition,
                     NpdConfig.word(rule, "reason"),
-                    CleanText.of(rule.text("patternGeneratedMessageSuffix").orElse(""), LONGEST_MESSAGE)));
+                    CleanText.of(rule.textOrEmpty("patternGeneratedMessageSuffix"), LONGEST_MESSAGE)));
             checks.add(condition.orElse(source));
         }
         rules = List.copyOf(read);
@@ -72,16 +74,16 @@ final class NpdLogRules implements RecordRules {
         }
     }
 
-    private static void requireKernelLog(JsonTree json) throws IOException {
-        JsonTree settings = json.object("pluginConfig").orElseGet(JsonTree::empty);
-        String source = settings.text("source").orElse("kernel");
-        if (json.text("plugin").orElse("").equals("journald") && !source.equals("kernel")) {
+    private static void requireKernelLog(FieldReader json) throws IOException {
+        FieldReader settings = json.objectOrEmpty("pluginConfig");
+        String source = settings.optionalText("source").orElse("kernel");
+        if (json.textOrEmpty("plugin").equals("journald") && !source.equals("kernel")) {
             throw new IOException("it is about the journal of " + CleanText.of(source, 60)
                     + ": only rules for the kernel's log are supported");
         }
-        String path = json.text("logPath").orElse("").toLowerCase(Locale.ROOT);
+        String path = json.textOrEmpty("logPath").toLowerCase(Locale.ROOT);
         boolean kernels = path.isEmpty() || path.matches(".*/(kern(el)?(\\.log)?|messages|syslog|dmesg|kmsg)");
-        if (json.text("plugin").orElse("").equals("filelog") && !kernels) {
+        if (json.textOrEmpty("plugin").equals("filelog") && !kernels) {
             throw new IOException(
                     "it is about " + CleanText.of(path, 100) + ": only rules for the kernel's log are supported");
         }

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.util.FieldReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -160,11 +161,11 @@ final class NpdPluginCheck implements HealthCheck {
     static List<HealthCheck> load(Path file, Set<String> taken, ChildSlots slots) {
         NpdConfig config = NpdConfig.read(file, List.of("custom"));
         try {
-            JsonTree global = config.json().object("pluginConfig").orElseGet(JsonTree::empty);
+            FieldReader global = config.json().objectOrEmpty("pluginConfig");
             Duration every = NpdConfig.duration(global, "invoke_interval", EVERY);
             Map<Problem, List<Rule>> rules = new LinkedHashMap<>();
             Map<Problem, Duration> intervals = new LinkedHashMap<>();
-            for (JsonTree rule : config.json().objects("rules")) {
+            for (FieldReader rule : config.json().objects("rules")) {
                 Problem problem = problem(config, rule);
                 rules.computeIfAbsent(problem, any -> new ArrayList<>()).add(rule(config, global, rule));
                 Duration own = NpdConfig.duration(rule, "invoke_interval", every);
@@ -186,7 +187,7 @@ final class NpdPluginCheck implements HealthCheck {
         }
     }
 
-    private static Problem problem(NpdConfig config, JsonTree rule) throws IOException {
+    private static Problem problem(NpdConfig config, FieldReader rule) throws IOException {
         Optional<String> condition = config.condition(rule);
         if (condition.isEmpty()) {
             return new Problem(NpdConfig.word(rule, "reason"), false, config.source(), "", "");
@@ -200,20 +201,20 @@ final class NpdPluginCheck implements HealthCheck {
                 CleanText.of(healthy.message(), 1000));
     }
 
-    private static Rule rule(NpdConfig config, JsonTree global, JsonTree rule) throws IOException {
+    private static Rule rule(NpdConfig config, FieldReader global, FieldReader rule) throws IOException {
         Duration most = NpdConfig.duration(global, "timeout", TIMEOUT);
         Duration own = NpdConfig.duration(rule, "timeout", most);
         if (own.compareTo(most) > 0) {
             throw new IOException("a rule's timeout is longer than that of pluginConfig");
         }
-        int longest = (int)
-                Math.max(1, Math.min(4096, global.number("max_output_length").orElse((double) LONGEST_OUTPUT)));
-        String path = rule.text("path").orElse("");
+        double length = global.has("max_output_length") ? global.decimal("max_output_length") : LONGEST_OUTPUT;
+        int longest = (int) Math.max(1, Math.min(4096, length));
+        String path = rule.textOrEmpty("path");
         if (path.isEmpty()) {
             throw new IOException("a rule has no path");
         }
         return new Rule(
-                NpdConfig.word(rule, "reason"), path, rule.texts("args"), folder(config.file(), path), own, longest);
+                NpdConfig.word(rule, "reason"), path, rule.textList("args"), folder(config.file(), path), own, longest);
     }
 
     /**

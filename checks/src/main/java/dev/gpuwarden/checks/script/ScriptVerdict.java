@@ -2,6 +2,7 @@ package dev.gpuwarden.checks.script;
 
 import dev.gpuwarden.checks.child.ChildRun;
 import dev.gpuwarden.checks.child.ChildRun.End;
+import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
@@ -12,6 +13,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.FieldReader;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,6 +30,7 @@ final class ScriptVerdict {
 
     static final String BROKEN = "script-broken";
 
+    private static final int DEEPEST = 16;
     private static final Pattern CODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final int LONGEST_MESSAGE = 1000;
     private static final int LONGEST_NAME = 200;
@@ -35,6 +38,12 @@ final class ScriptVerdict {
     private static final int MOST_MEASUREMENTS = 16;
 
     private ScriptVerdict() {}
+
+    /** Reads the JSON of an operator. @throws IOException with place and cause if the text is anything but one object */
+    static FieldReader json(String text) throws IOException {
+        return new FieldReader(
+                "", JsonReader.refusingDuplicates(DEEPEST).withNulls().readObject(text));
+    }
 
     /** @param name the script's name in messages */
     static List<Finding> of(String name, ChildRun run, NodeSnapshot node) {
@@ -47,7 +56,7 @@ final class ScriptVerdict {
         int code = ((End.Exited) run.end()).code();
         String line = CleanText.lastLine(run.out());
         try {
-            Result result = line.startsWith("{") ? Result.of(JsonTree.read(line)) : Result.plain(line);
+            Result result = line.startsWith("{") ? Result.of(json(line)) : Result.plain(line);
             return switch (code) {
                 case 0 -> result.findings(Outcome.PASS, "script-passed", name + " passed", node);
                 case 1 -> result.findings(Outcome.FAIL, "script-failed", name + " failed", node);
@@ -91,16 +100,16 @@ final class ScriptVerdict {
                     CleanText.of(line, LONGEST_MESSAGE), "", "", RecommendedAction.NONE, List.of(), List.of());
         }
 
-        static Result of(JsonTree json) throws IOException {
-            String code = json.text("code").orElse("");
+        static Result of(FieldReader json) throws IOException {
+            String code = json.textOrEmpty("code");
             if (!code.isEmpty() && !CODE.matcher(code).matches()) {
                 throw new IOException("code is not one word of letters, digits, '.', '_' and '-'");
             }
             return new Result(
-                    CleanText.of(json.text("message").orElse(""), LONGEST_MESSAGE),
+                    CleanText.of(json.textOrEmpty("message"), LONGEST_MESSAGE),
                     code,
-                    CleanText.of(json.text("remedy").orElse(""), LONGEST_MESSAGE),
-                    action(json.text("action").orElse("none")),
+                    CleanText.of(json.textOrEmpty("remedy"), LONGEST_MESSAGE),
+                    action(json.optionalText("action").orElse("none")),
                     entities(json.objects("entities")),
                     measurements(json));
         }
@@ -116,14 +125,14 @@ final class ScriptVerdict {
             throw new IOException("unknown action: '" + CleanText.of(text, LONGEST_NAME) + "'");
         }
 
-        private static List<Entity> entities(List<JsonTree> objects) throws IOException {
+        private static List<Entity> entities(List<FieldReader> objects) throws IOException {
             if (objects.size() > MOST_ENTITIES) {
                 throw new IOException("there are more than " + MOST_ENTITIES + " entities");
             }
             List<Entity> entities = new ArrayList<>();
-            for (JsonTree object : objects) {
-                String type = CleanText.of(object.text("type").orElse(""), LONGEST_NAME);
-                String value = CleanText.of(object.text("value").orElse(""), LONGEST_NAME);
+            for (FieldReader object : objects) {
+                String type = CleanText.of(object.textOrEmpty("type"), LONGEST_NAME);
+                String value = CleanText.of(object.textOrEmpty("value"), LONGEST_NAME);
                 if (type.isEmpty() || value.isEmpty()) {
                     throw new IOException("an entity has no type or no value");
                 }
@@ -132,15 +141,13 @@ final class ScriptVerdict {
             return entities;
         }
 
-        private static List<Measurement> measurements(JsonTree json) throws IOException {
+        private static List<Measurement> measurements(FieldReader json) throws IOException {
             List<Measurement> measurements = new ArrayList<>();
-            JsonTree named = json.object("measurements").orElse(null);
-            if (named != null) {
-                for (String name : named.fields().keySet()) {
-                    if (measurements.size() < MOST_MEASUREMENTS) {
-                        double value = named.number(name).orElseThrow();
-                        measurements.add(new Measurement(CleanText.of(name, LONGEST_NAME), value, ""));
-                    }
+            FieldReader named = json.objectOrEmpty("measurements");
+            for (String name : named.names()) {
+                if (measurements.size() < MOST_MEASUREMENTS) {
+                    double value = named.decimal(name);
+                    measurements.add(new Measurement(CleanText.of(name, LONGEST_NAME), value, ""));
                 }
             }
             return measurements;

@@ -8,8 +8,8 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverInfo;
-import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Opening;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Map;
@@ -102,13 +102,13 @@ final class DriverManager implements Runnable {
     private void open() {
         pciGpus = pciBus.gpus();
         sampling.counters().driverOpenings.incrementAndGet();
-        DriverOpening opening = calls.run(
+        Opening<Driver> opening = calls.run(
                 "opening the driver", () -> provider.open(sampling.settings().driverOptions()));
-        if (opening instanceof DriverOpening.Opened opened) {
+        if (opening instanceof Opening.Opened<Driver> opened) {
             driver = opened.driver();
             inventoryDue = clock.getAsLong();
             LOG.log(Level.INFO, "driver opened: " + text(opened.driver().info()));
-        } else if (opening instanceof DriverOpening.Unavailable none) {
+        } else if (opening instanceof Opening.Unavailable<Driver> none) {
             monitors.leaveReleased();
             unavailable(new DriverState.Unavailable(none.reason(), none.code(), none.detail()));
         }
@@ -245,11 +245,11 @@ final class DriverManager implements Runnable {
     private void abandon(Driver open, Reading.Absent<Boolean> failed) {
         monitors.forEach(GpuMonitor::leave);
         driver = null;
-        DriverOpening.Reason reason = switch (failed.code()) {
-            case 4 -> DriverOpening.Reason.NO_PERMISSION;
-            case 9 -> DriverOpening.Reason.DRIVER_NOT_LOADED;
-            case 18 -> DriverOpening.Reason.VERSION_MISMATCH;
-            default -> DriverOpening.Reason.FAILED;
+        Opening.Reason reason = switch (failed.code()) {
+            case 4 -> Opening.Reason.NO_PERMISSION;
+            case 9 -> Opening.Reason.DRIVER_NOT_LOADED;
+            case 18 -> Opening.Reason.VERSION_MISMATCH;
+            default -> Opening.Reason.FAILED;
         };
         unavailable(new DriverState.Unavailable(reason, failed.code(), failed.text()));
         calls.run("closing the driver", () -> {
@@ -299,7 +299,7 @@ final class DriverManager implements Runnable {
         }
         Driver open = driver;
         if (open == null) {
-            return new DriverState.Unavailable(DriverOpening.Reason.FAILED, 0, late.get());
+            return new DriverState.Unavailable(Opening.Reason.FAILED, 0, late.get());
         }
         boolean costsReadings = monitors.isEmpty() || sampling.gate().closed();
         return costsReadings ? new DriverState.Silent(open.info(), late.get()) : known;

@@ -57,11 +57,10 @@ final class GpuMonitor {
     }
 
     private GpuWorker launch(String suffix) {
-        String name = "gpuwarden-gpu-" + binding.identity().index() + suffix;
         Schedule schedule = new Schedule(
                 sampling.settings(), sampling.epochNanos(), sampling.clock().getAsLong(), position, positions);
         GpuWorker worker = new GpuWorker(this, sampling.clock(), schedule);
-        sampling.launcher().launch(name, worker);
+        sampling.launcher().launch("gpuwarden-gpu-" + binding.identity().index() + suffix, worker);
         return worker;
     }
 
@@ -277,10 +276,6 @@ final class GpuMonitor {
             case GONE -> "the driver no longer lists it";
             case RELEASED -> "released for " + released;
         };
-    }
-
-    synchronized long refused() {
-        return readings.refused();
     }
 
     /** Returns the memory alone, without a copy of all readings. */

@@ -90,10 +90,6 @@ final class GpuReadings {
         return processesAt;
     }
 
-    long refused() {
-        return refused;
-    }
-
     /**
      * Returns a copy of all readings.
      *

@@ -79,7 +79,7 @@ public final class NodeSampler implements AutoCloseable {
         this.settings = settings;
         this.clock = clock;
         this.launcher = launcher;
-        this.counters = new SamplerCounters(this::hungThreads, this::refusedValues);
+        this.counters = new SamplerCounters(this::hungThreads);
         this.epoch = clock.getAsLong();
         this.pauses = new PauseDetector(clock, settings.deadline);
         this.manager = new DriverManager(
@@ -243,10 +243,6 @@ public final class NodeSampler implements AutoCloseable {
         return manager.monitors().stream()
                 .mapToInt(monitor -> monitor.hungThreads(now))
                 .sum();
-    }
-
-    private long refusedValues() {
-        return manager.monitors().stream().mapToLong(GpuMonitor::refused).sum();
     }
 
     private void superviseAll() {

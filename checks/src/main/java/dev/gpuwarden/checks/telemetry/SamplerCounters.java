@@ -4,7 +4,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntSupplier;
-import java.util.function.LongSupplier;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
@@ -21,11 +20,9 @@ final class SamplerCounters implements SamplerStats {
     final AtomicLong driverOpenings = new AtomicLong();
     final AtomicLong reinitialisations = new AtomicLong();
     private final IntSupplier hungThreads;
-    private final LongSupplier refusedValues;
 
-    SamplerCounters(IntSupplier hungThreads, LongSupplier refusedValues) {
+    SamplerCounters(IntSupplier hungThreads) {
         this.hungThreads = hungThreads;
-        this.refusedValues = refusedValues;
         for (int i = 0; i < durations.length; i++) {
             durations[i] = new ConcurrentHistogram(1, LONGEST_MICROS, 2);
         }
@@ -68,11 +65,6 @@ final class SamplerCounters implements SamplerStats {
     @Override
     public int hungThreads() {
         return hungThreads.getAsInt();
-    }
-
-    @Override
-    public long refusedValues() {
-        return refusedValues.getAsLong();
     }
 
     @Override

@@ -37,9 +37,6 @@ public interface SamplerStats {
     /** Returns the threads that are in a driver call beyond the deadline now. */
     int hungThreads();
 
-    /** Returns the implausible values refused, of all GPUs. */
-    long refusedValues();
-
     /** Returns the attempts to open the driver, the successful one included. */
     long driverOpenings();
 

@@ -50,7 +50,7 @@ public final class SingleReading {
                 sampler.close();
             } else {
                 // Closing waits for calls that do not return, and this program has no time for that.
-                Threads.daemon("gpuwarden-close", sampler::close).start();
+                Threads.daemon("gpuwarden-sampler-close", sampler::close).start();
             }
         }
     }

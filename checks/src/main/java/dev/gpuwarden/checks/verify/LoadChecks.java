@@ -3,12 +3,14 @@ package dev.gpuwarden.checks.verify;
 import dev.gpuwarden.checks.CheckEnvironment;
 import dev.gpuwarden.checks.CheckPlan;
 import dev.gpuwarden.checks.CheckRunner;
+import dev.gpuwarden.checks.Sources;
 import dev.gpuwarden.checks.access.LimitedAccess;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuAccess.Refusal;
 import dev.gpuwarden.core.check.RunListener;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 import java.util.Optional;
@@ -36,9 +38,9 @@ public record LoadChecks(CheckPlan plan, CheckEnvironment around, Supplier<Optio
         GpuAccess usual = refusal.get()
                 .<GpuAccess>map(why -> (check, load, asked) ->
                         asked.stream().<GpuAccess.Answer>map(gpu -> why).toList())
-                .orElse(around.work().access());
+                .orElseGet(() -> GpuAccess.of(around.sources().get(GpuAccess.class)));
         GpuAccess limited = new LimitedAccess(usual, gpus, OTHERS);
-        return CheckRunner.once(
-                plan.only(ids::contains), around.withWork(around.work().withAccess(limited)), RunListener.NONE);
+        Sources sources = around.sources().with(GpuAccess.class, () -> Reading.of(limited));
+        return CheckRunner.once(plan.only(ids::contains), around.with(sources), RunListener.NONE);
     }
 }

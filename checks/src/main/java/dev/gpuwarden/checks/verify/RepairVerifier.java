@@ -10,7 +10,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Subject;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -21,8 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
@@ -32,7 +30,7 @@ import java.util.stream.Collectors;
 public final class RepairVerifier implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(RepairVerifier.class.getName());
-    private static final long CLOSE_MILLIS = 500;
+    private static final Duration LONGEST_CLOSE = Duration.ofMillis(500);
 
     private final CheckRegistry checks;
     private final LoadChecks work;
@@ -40,12 +38,10 @@ public final class RepairVerifier implements AutoCloseable {
     private final EventWriter writer;
     private final Clock clock;
     private final Duration pause;
-    private final Semaphore wake = new Semaphore(1);
+    private final LoopThread thread = new LoopThread("gpuwarden-verification", this::turn);
     private final Map<List<?>, List<String>> logged = new HashMap<>();
     private final PartAttempts attempts = new PartAttempts();
     private final EventReader.Subscription subscription;
-    private final Thread thread;
-    private volatile boolean stopped;
 
     /**
      * @param checks those that the daemon runs
@@ -71,10 +67,9 @@ public final class RepairVerifier implements AutoCloseable {
             if (event.checkName().equals(Verification.EVENT)
                     ? Verification.isCause(event)
                     : change.change().effect() == FaultTable.Effect.CLEARED) {
-                wake.release();
+                thread.wake();
             }
         });
-        thread = Threads.daemon("gpuwarden-verification", this::run);
     }
 
     /** Starts the thread. */
@@ -83,25 +78,15 @@ public final class RepairVerifier implements AutoCloseable {
         return this;
     }
 
-    private void run() {
-        try {
-            while (!stopped) {
-                if (pending().isEmpty()) {
-                    logged.clear();
-                    attempts.clear();
-                    store(OpenChecks.withoutPart(List.of(), faults.faults(), clock.instant()));
-                    wake.acquire();
-                } else {
-                    look();
-                    if (!pending().isEmpty()) {
-                        var unused = wake.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS);
-                    }
-                }
-                wake.drainPermits();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private long turn() {
+        if (pending().isEmpty()) {
+            logged.clear();
+            attempts.clear();
+            store(OpenChecks.withoutPart(List.of(), faults.faults(), clock.instant()));
+            return LoopThread.UNTIL_WOKEN;
         }
+        look();
+        return pending().isEmpty() ? 0 : pause.toNanos();
     }
 
     private Set<HealthEvent> pending() {
@@ -123,7 +108,7 @@ public final class RepairVerifier implements AutoCloseable {
             store(OpenChecks.withoutPart(pending, faults.faults(), clock.instant()));
             pending.forEach(cause -> decide(cause, results));
         } catch (RuntimeException e) {
-            if (!stopped) {
+            if (!thread.isClosed()) {
                 LOG.log(Level.ERROR, "a repair could not be verified", e);
             }
         }
@@ -188,9 +173,7 @@ public final class RepairVerifier implements AutoCloseable {
     /** Stops within half a second; a run of the checks is left to its runner. */
     @Override
     public void close() {
-        stopped = true;
         subscription.close();
-        thread.interrupt();
-        Threads.join(thread, CLOSE_MILLIS);
+        thread.interrupt(LONGEST_CLOSE);
     }
 }

@@ -67,10 +67,6 @@ public final class Values {
         return String.format(Locale.ROOT, "%.1f", bytes / (double) (1L << 30));
     }
 
-    public static String seconds(long nanos) {
-        return roughSeconds(nanos).toPlainString();
-    }
-
     static BigDecimal roughSeconds(long nanos) {
         return new BigDecimal(nanos / 1e9).round(new MathContext(3));
     }

@@ -253,7 +253,7 @@ class IsolationContractTest {
                     (command, cwd, variables, timeout, stop) -> new ChildRun(
                             children.incrementAndGet() == 1 ? new CutOff("was stopped") : new Exited(134), "", ""),
                     events);
-            assertThat(run(isolated, around.withWork(around.work().withAccess(access)))
+            assertThat(run(isolated, around.with(around.sources().with(GpuAccess.class, () -> Reading.of(access))))
                             .findings())
                     .extracting(Finding::code)
                     .containsExactly("gpu-held", "child-crashed");

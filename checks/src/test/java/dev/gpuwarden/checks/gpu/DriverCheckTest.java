@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Snapshots;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.Opening.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -11,6 +11,7 @@ import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.compute.AllReduceWork;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.testkit.Await;
@@ -73,7 +74,7 @@ class NcclHangTest {
             CheckContext context = CheckContexts.computing(
                     node, sampler.snapshot(), Limits.NONE, RateHistory.NONE, CheckContexts.withoutPods());
             // Loaded before the clock runs, as in a daemon.
-            assertThat(context.collectives().asOptional()).isPresent();
+            assertThat(context.source(CollectiveDriver.class).asOptional()).isPresent();
             NcclLoopbackCheck check = new NcclLoopbackCheck(BRIEF);
             long began = System.nanoTime();
             CompletableFuture<List<Finding>> run = CompletableFuture.supplyAsync(() -> check.run(context));

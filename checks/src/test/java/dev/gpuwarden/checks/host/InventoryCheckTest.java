@@ -11,7 +11,7 @@ import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.Opening.Reason;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.util.List;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
-import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
@@ -44,7 +44,7 @@ class HeldMemoryTest {
         DriverProvider provider =
                 ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
         DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO);
-        nvml = ((DriverOpening.Opened) provider.open(options)).driver();
+        nvml = ((Opening.Opened<Driver>) provider.open(options)).driver();
     }
 
     @AfterEach

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.core.port.DriverOpening;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Reason;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.time.Duration;
@@ -28,12 +28,12 @@ class DriverManagerTest {
 
     @Test
     void absentDriverIsTriedAgain() {
-        node.opening = new DriverOpening.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2");
+        node.opening = new Opening.Unavailable<>(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2");
         long next = node.sampler.manager().step();
         assertThat(driver()).isEqualTo(new DriverState.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2"));
         assertThat(next - node.now).isEqualTo(Duration.ofSeconds(10).toNanos());
 
-        node.opening = new DriverOpening.Opened(node.driver);
+        node.opening = new Opening.Opened<>(node.driver);
         node.opened("GPU-a");
         assertThat(driver()).isEqualTo(new DriverState.Running(FakeDriver.INFO));
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.STARTING);

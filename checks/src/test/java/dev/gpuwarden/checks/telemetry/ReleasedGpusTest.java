@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.core.port.DriverOpening;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Reason;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.time.Duration;
 import java.util.Map;
@@ -66,7 +66,7 @@ class ReleasedGpusTest {
         assertThat(driver()).as("no fault").isInstanceOf(DriverState.Running.class);
         assertThat(node.gpu(1).state()).isEqualTo(GpuState.RELEASED);
 
-        node.opening = new DriverOpening.Unavailable(Reason.VERSION_MISMATCH, 18, "nvmlInit_v2");
+        node.opening = new Opening.Unavailable<>(Reason.VERSION_MISMATCH, 18, "nvmlInit_v2");
         assertThat(release(Map.of())).isEmpty();
         assertThat(driver()).isEqualTo(new DriverState.Unavailable(Reason.VERSION_MISMATCH, 18, "nvmlInit_v2"));
         assertThat(node.gpu(1).state()).isEqualTo(GpuState.GONE);
@@ -102,10 +102,10 @@ class ReleasedGpusTest {
 
     @Test
     void nothingIsOpenedForADriverThatComesWhileItsGpusAreReleased() {
-        node.opening = new DriverOpening.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2");
+        node.opening = new Opening.Unavailable<>(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2");
         step();
         assertThat(release(Map.of(0, "an upgrade"))).isEmpty();
-        node.opening = new DriverOpening.Opened(node.driver);
+        node.opening = new Opening.Opened<>(node.driver);
         node.list("GPU-a", "GPU-b");
         step();
         assertThat(driver()).isInstanceOf(DriverState.Unavailable.class);

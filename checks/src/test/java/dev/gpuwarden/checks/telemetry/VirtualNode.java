@@ -4,9 +4,10 @@ import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.checks.node.PciBus;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +19,7 @@ final class VirtualNode implements DriverProvider {
 
     volatile long now = Duration.ofHours(1).toNanos();
     final FakeDriver driver = new FakeDriver(() -> now);
-    DriverOpening opening = new DriverOpening.Opened(driver);
+    Opening<Driver> opening = new Opening.Opened<>(driver);
     /** In the order in which they were started. */
     final List<GpuWorker> workers = new ArrayList<>();
 
@@ -47,12 +48,7 @@ final class VirtualNode implements DriverProvider {
     }
 
     @Override
-    public String name() {
-        return "fake";
-    }
-
-    @Override
-    public DriverOpening open(DriverOptions options) {
+    public Opening<Driver> open(DriverOptions options) {
         return opening;
     }
 
@@ -71,7 +67,7 @@ final class VirtualNode implements DriverProvider {
     FakeDriver nextDriver(String... uuids) {
         FakeDriver next = new FakeDriver(() -> now);
         next.listed = gpus(uuids);
-        opening = new DriverOpening.Opened(next);
+        opening = new Opening.Opened<>(next);
         return next;
     }
 

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -40,11 +39,6 @@ public final class LineLog {
     /** Makes the name of a new file durable. */
     interface FolderSync {
         void of(Path file) throws IOException;
-    }
-
-    /** Appends a line without its line break. See {@link #append(byte[])}. */
-    public void append(String line) throws IOException {
-        append((line + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.gpuwarden.cli.web;
 
+import dev.gpuwarden.cli.web.HttpHandler.Limits;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -14,21 +15,49 @@ final class HandlerExecutor implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(HandlerExecutor.class.getName());
     private static final ThreadFactory THREADS = Threads.numbered("gpuwarden-http");
-    private static final int QUEUE = 64;
 
     private final HttpHandler handler;
+    private final Limits limits;
     private final ThreadPoolExecutor threads;
     private final AtomicBoolean failureLogged = new AtomicBoolean();
+    private long arrivingBytes;
 
     HandlerExecutor(HttpHandler handler) {
         this.handler = handler;
+        limits = handler.limits();
         threads = new ThreadPoolExecutor(
-                handler.threads(), handler.threads(), 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), THREADS);
+                limits.threads(),
+                limits.threads(),
+                10,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(limits.queue()),
+                THREADS);
         threads.allowCoreThreadTimeOut(true);
     }
 
     boolean has(String path) {
         return handler.has(path);
+    }
+
+    Limits limits() {
+        return limits;
+    }
+
+    /**
+     * Takes memory for a part of a body that is arriving. On the event loop's thread.
+     *
+     * @return false where the bodies that are arriving leave no room
+     */
+    boolean take(int bytes) {
+        boolean fits = bytes <= limits.arrivingBytes() - arrivingBytes;
+        if (fits) {
+            arrivingBytes += bytes;
+        }
+        return fits;
+    }
+
+    void give(int bytes) {
+        arrivingBytes -= bytes;
     }
 
     /**

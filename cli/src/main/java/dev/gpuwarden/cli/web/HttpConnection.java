@@ -3,9 +3,7 @@ package dev.gpuwarden.cli.web;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.DuplexChannel;
-import io.netty.handler.codec.http.FullHttpRequest;
-import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * One client's connection: a request, its answer by the {@link AnswerWriter}, and the next request. Each step has a time limit, and a
  * client that exceeds it loses the connection. Everything but the handler itself runs on the event loop's thread.
  */
-final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> implements Connections.Connection {
+final class HttpConnection extends SimpleChannelInboundHandler<RequestReader.Arrival>
+        implements Connections.Connection {
 
-    /** Limit for a request on a new connection; a streamed answer has as much time beyond its own limit. */
+    /** Limit for a request on a new connection, and for a body; a streamed answer has as much time beyond its own limit. */
     private static final long FIRST_REQUEST_SECONDS = 5;
 
     private static final long NEXT_REQUEST_SECONDS = 30;
@@ -180,36 +179,43 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
 
     // ---- a request ----
 
+    /** Returns the request that a head begins; empty where its path or a parameter cannot be decoded. */
+    Optional<Request> request(HttpRequest head) {
+        return Request.of(head, peer, secure, isProven());
+    }
+
+    /** Limits the time of a body. Returns false while an earlier request is answered, so that nothing else may be written. */
+    boolean bodyBegins() {
+        boolean free = !busy && !lingers;
+        if (free) {
+            within(FIRST_REQUEST_SECONDS);
+        }
+        return free;
+    }
+
     @Override
-    protected void channelRead0(ChannelHandlerContext at, FullHttpRequest message) {
+    protected void channelRead0(ChannelHandlerContext at, RequestReader.Arrival arrival) {
         if (lingers) {
             return;
         }
         busy = true;
-        keepAlive = HttpUtil.isKeepAlive(message);
-        headOnly = message.method().equals(HttpMethod.HEAD);
+        keepAlive = arrival.keepAlive();
+        headOnly = arrival.headOnly();
         within(HANDLER_SECONDS);
-        if (!message.decoderResult().isSuccess()) {
-            keepAlive = false;
-            send(HttpAnswer.text(400, "no HTTP request, or its head is too long\n"));
-            return;
+        if (arrival instanceof RequestReader.Refused refused) {
+            send(refused.answer());
+        } else if (arrival instanceof RequestReader.Complete complete) {
+            HandlerExecutor handler = complete.handler();
+            if (!handler.execute(() -> answer(handler, complete.request()))) {
+                send(queueIsFull());
+            }
         }
-        if (!headOnly && !message.method().equals(HttpMethod.GET)) {
-            send(HttpAnswer.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
-            return;
-        }
-        Optional<Request> request = Request.of(message, peer, secure, isProven());
-        if (request.isEmpty()) {
-            send(HttpAnswer.text(400, "the path or its parameters cannot be decoded\n"));
-            return;
-        }
-        Optional<HandlerExecutor> executor = server.executor(request.get().path());
-        if (executor.isEmpty()) {
-            send(HttpAnswer.NOT_FOUND);
-        } else if (!executor.get().execute(() -> answer(executor.get(), request.get()))) {
-            server.stats().refused(WebStats.Refusal.QUEUE, peer);
-            send(busy("too many requests"));
-        }
+    }
+
+    /** Counts and returns the refusal of a request. */
+    HttpAnswer queueIsFull() {
+        server.stats().refused(WebStats.Refusal.QUEUE, peer);
+        return busy("too many requests");
     }
 
     /** Reads the rest of an incomplete request. */

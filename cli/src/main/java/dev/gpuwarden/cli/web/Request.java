@@ -13,8 +13,9 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * A GET or HEAD request.
+ * A request.
  *
+ * @param method in upper case, as GET
  * @param path decoded
  * @param parameters of the query, decoded; the last value of one that is given twice
  * @param from address of the client or of its proxy
@@ -22,14 +23,17 @@ import java.util.regex.Pattern;
  * @param isProven whether the client proved its identity by a certificate or password that --web.config.file
  *     accepts
  * @param header returns a header's values by its name, joined by commas; empty where the header is missing
+ * @param body empty where there is none
  */
 public record Request(
+        String method,
         String path,
         Map<String, String> parameters,
         InetAddress from,
         boolean isSecure,
         boolean isProven,
-        UnaryOperator<String> header) {
+        UnaryOperator<String> header,
+        byte[] body) {
 
     private static final int MOST_PARAMETERS = 64;
 
@@ -50,7 +54,12 @@ public record Request(
 
     /** Returns the same request as of a client with a proven identity. */
     Request proven() {
-        return new Request(path, parameters, from, isSecure, true, header);
+        return new Request(method, path, parameters, from, isSecure, true, header, body);
+    }
+
+    /** Returns the same request with its body. */
+    Request with(byte[] received) {
+        return new Request(method, path, parameters, from, isSecure, isProven, header, received);
     }
 
     /**
@@ -89,18 +98,20 @@ public record Request(
         return Optional.of(Math.max(least, Math.min(most, Long.parseLong(text))));
     }
 
-    /** Returns the request; empty where the path or a parameter cannot be decoded. */
+    /** Returns the request without its body; empty where the path or a parameter cannot be decoded. */
     static Optional<Request> of(HttpRequest message, InetAddress peer, boolean isSecure, boolean isProven) {
         try {
             QueryStringDecoder uri =
                     new QueryStringDecoder(origin(message.uri()), StandardCharsets.UTF_8, true, MOST_PARAMETERS);
             return Optional.of(new Request(
+                    message.method().name(),
                     uri.path(),
                     last(uri.parameters()),
                     peer,
                     isSecure,
                     isProven,
-                    name -> String.join(",", message.headers().getAll(name))));
+                    name -> String.join(",", message.headers().getAll(name)),
+                    new byte[0]));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

@@ -2,6 +2,8 @@ package dev.gpuwarden.cli.web;
 
 import dev.gpuwarden.cli.ConfigFile;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.tls.ServerCertificate.Clients;
+import dev.gpuwarden.cli.tls.ServerCertificate.PemFiles;
 import io.netty.handler.ssl.ClientAuth;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,8 +22,6 @@ import java.util.regex.Pattern;
  * @param users bcrypt hashes of passwords by user name; empty where no login is required
  */
 record WebConfig(Optional<Tls> tls, Map<String, String> users) {
-
-    static final WebConfig NONE = new WebConfig(Optional.empty(), Map.of());
 
     private static final String TLS = "tls_server_config.";
     private static final String USER = "basic_auth_users.";
@@ -48,19 +48,10 @@ record WebConfig(Optional<Tls> tls, Map<String, String> users) {
     /**
      * TLS settings.
      *
-     * @param clientCa certificates of authorities that sign clients' certificates; empty where none is required
-     * @param allowedSans a client's certificate must have one of these names; empty permits all
      * @param protocols by Java's names
      * @param ciphers by the names of IANA and Java; empty for Java's choice
      */
-    record Tls(
-            Path certificate,
-            Path key,
-            ClientAuth clientAuth,
-            Optional<Path> clientCa,
-            List<String> allowedSans,
-            List<String> protocols,
-            List<String> ciphers) {}
+    record Tls(PemFiles files, List<String> protocols, List<String> ciphers) {}
 
     /**
      * Reads the file. Paths in it are relative to its folder.
@@ -156,11 +147,10 @@ record WebConfig(Optional<Tls> tls, Map<String, String> users) {
                 problem("expected cert_file and key_file");
             }
             return new Tls(
-                    certificate.orElse(path),
-                    key.orElse(path),
-                    auth,
-                    clientCa,
-                    sans,
+                    new PemFiles(
+                            certificate.orElse(path),
+                            key.orElse(path),
+                            clientCa.map(ca -> new Clients(ca, auth, Set.copyOf(sans)))),
                     protocols(text("min_version", "TLS12"), text("max_version", "TLS13")),
                     lists.getOrDefault("cipher_suites", List.of()));
         }

@@ -91,6 +91,6 @@ public final class WebOptions {
         WebAccess known = access();
         BasicAuth users = new BasicAuth(known::users, System::nanoTime);
         handlers.forEach(handler -> all.add(new LoginHandler(handler, users)));
-        return closer.add(WebServer.start(ListenAddress.parse(listenAddress), all, known, WebLimits.PAGES, stats));
+        return closer.add(WebServer.start(ListenAddress.parse(listenAddress), all, known::tls, WebLimits.PAGES, stats));
     }
 }

@@ -14,7 +14,6 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.ssl.SslContext;
@@ -24,17 +23,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
- * A read-only HTTP server. One thread accepts requests and writes answers, in pieces and as fast as each client reads
- * them. Handlers run on threads of their own. {@link WebLimits} bounds what clients send and what they leave unread.
+ * An HTTP server. One thread accepts requests and writes answers, in pieces and as fast as each client reads
+ * them. Handlers run on threads of their own, within their {@link HttpHandler.Limits}. {@link WebLimits} bounds connections
+ * and what clients leave unread.
  */
 public final class WebServer implements AutoCloseable {
 
     private static final int BACKLOG = 128;
     private static final int MOST_LINE_BYTES = 4096;
     private static final int MOST_HEAD_BYTES = 16 << 10;
-    private static final int MOST_REQUEST_BODY_BYTES = 1024;
 
     static {
         NettySettings.apply();
@@ -43,7 +43,7 @@ public final class WebServer implements AutoCloseable {
     private final EventLoopGroup loop;
     private final Channel listener;
     private final List<HandlerExecutor> executors;
-    private final WebAccess access;
+    private final Supplier<Optional<SslContext>> tls;
     private final WebStats stats;
     private final Connections connections;
     private final BodyQuota bodies;
@@ -52,11 +52,11 @@ public final class WebServer implements AutoCloseable {
             ListenAddress address,
             String option,
             List<HttpHandler> handlers,
-            WebAccess access,
+            Supplier<Optional<SslContext>> tls,
             WebLimits limits,
             WebStats stats) {
         this.stats = stats;
-        this.access = access;
+        this.tls = tls;
         executors = handlers.stream().map(HandlerExecutor::new).toList();
         connections = new Connections(limits);
         bodies = new BodyQuota(limits.bodyBytes());
@@ -78,13 +78,21 @@ public final class WebServer implements AutoCloseable {
      * @throws UserError where the address cannot be bound
      */
     public static WebServer start(ListenAddress address, List<HttpHandler> handlers) {
-        return start(address, handlers, WebAccess.open(), WebLimits.PAGES, new WebStats());
+        return start(address, handlers, Optional::empty, WebLimits.PAGES, new WebStats());
     }
 
-    /** Starts a server with other limits and counters. */
-    static WebServer start(
-            ListenAddress address, List<HttpHandler> handlers, WebAccess access, WebLimits limits, WebStats stats) {
-        return new WebServer(address, "--web.listen-address", handlers, access, limits, stats);
+    /**
+     * Starts a server with other limits and counters.
+     *
+     * @param tls returns the TLS context of the next connection; empty for plain HTTP
+     */
+    public static WebServer start(
+            ListenAddress address,
+            List<HttpHandler> handlers,
+            Supplier<Optional<SslContext>> tls,
+            WebLimits limits,
+            WebStats stats) {
+        return new WebServer(address, "--web.listen-address", handlers, tls, limits, stats);
     }
 
     /**
@@ -94,7 +102,7 @@ public final class WebServer implements AutoCloseable {
      */
     static WebServer probes(ListenAddress address, ProbeHandler handler, WebStats stats) {
         return new WebServer(
-                address, "--web.probe-address", List.of(handler), WebAccess.open(), WebLimits.PROBES, stats);
+                address, "--web.probe-address", List.of(handler), Optional::empty, WebLimits.PROBES, stats);
     }
 
     private Channel listen(ListenAddress address, String option) {
@@ -123,16 +131,17 @@ public final class WebServer implements AutoCloseable {
     }
 
     private void pipeline(SocketChannel channel) {
-        Optional<SslContext> tls = access.tls();
-        tls.ifPresent(context -> channel.pipeline().addLast(context.newHandler(channel.alloc())));
+        Optional<SslContext> secure = tls.get();
+        HttpConnection connection = new HttpConnection(this, secure.isPresent());
+        secure.ifPresent(context -> channel.pipeline().addLast(context.newHandler(channel.alloc())));
         channel.pipeline()
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                         .setMaxInitialLineLength(MOST_LINE_BYTES)
                         .setMaxHeaderSize(MOST_HEAD_BYTES)))
-                .addLast(new HttpObjectAggregator(MOST_REQUEST_BODY_BYTES, true))
+                .addLast(new RequestReader(this, connection))
                 // One request at a time, even where a client sends several together.
                 .addLast(new FlowControlHandler())
-                .addLast(new HttpConnection(this, tls.isPresent()));
+                .addLast(connection);
     }
 
     /** Returns the address, with the port that was taken where port 0 was requested. */
@@ -144,7 +153,7 @@ public final class WebServer implements AutoCloseable {
     public String url() {
         InetSocketAddress address = address();
         String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
-        return (access.tls().isPresent() ? "https://" : "http://") + new ListenAddress(host, address.getPort());
+        return (tls.get().isPresent() ? "https://" : "http://") + new ListenAddress(host, address.getPort());
     }
 
     public WebStats stats() {

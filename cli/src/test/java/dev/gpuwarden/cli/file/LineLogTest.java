@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +20,10 @@ class LineLogTest {
     @TempDir
     Path folder;
 
+    private static byte[] line(String text) {
+        return (text + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 7, 70_000, 200_000})
     void aCutLineIsRemovedBeforeTheNext(int length) throws IOException {
@@ -26,20 +31,20 @@ class LineLogTest {
         LineLog log = new LineLog(file);
         assertThat(log.size()).isZero();
         assertThat(log.cut()).isTrue();
-        log.append("first");
+        log.append(line("first"));
         Files.writeString(file, Files.readString(file) + "x".repeat(length));
-        log.append("second");
+        log.append(line("second"));
         assertThat(Files.readString(file)).isEqualTo("first\nsecond\n");
         Files.writeString(file, "x".repeat(length));
         assertThat(log.cut()).isTrue();
         assertThat(log.size()).isZero();
-        log.append("third");
+        log.append(line("third"));
         assertThat(Files.readString(file)).isEqualTo("third\n");
     }
 
     @Test
     void aFullDiskIsAnError() {
-        assertThatThrownBy(() -> new LineLog(Path.of("/dev/full")).append("line"))
+        assertThatThrownBy(() -> new LineLog(Path.of("/dev/full")).append(line("line")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("No space");
     }
@@ -54,10 +59,10 @@ class LineLogTest {
                 throw new IOException("Input/output error");
             }
         });
-        assertThatThrownBy(() -> log.append("first")).hasMessage("Input/output error");
+        assertThatThrownBy(() -> log.append(line("first"))).hasMessage("Input/output error");
         assertThat(file).isEmptyFile();
-        log.append("first");
-        log.append("second");
+        log.append(line("first"));
+        log.append(line("second"));
         assertThat(synced).as("again for the next line, and then no more").containsExactly(file, file);
         assertThat(Files.readString(file)).isEqualTo("first\nsecond\n");
     }

@@ -100,7 +100,7 @@ class WebAccessTest {
         server = WebServer.start(
                 new ListenAddress("localhost", 0),
                 List.of(new LoginHandler(handler, new BasicAuth(access::users, nanos::get))),
-                access,
+                access::tls,
                 WebLimits.PAGES,
                 new WebStats());
     }
@@ -194,8 +194,11 @@ class WebAccessTest {
     @Test
     void filesThatCannotBeUsedAreNamedAtTheStart() throws Exception {
         Path key = Files.writeString(
-                folder.resolve("k"), "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n");
-        assertRefused(tls("").replace(keys.resolve("localhost.key").toString(), key.toString()), "PKCS#8");
+                folder.resolve("k"),
+                "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n");
+        assertRefused(
+                tls("").replace(keys.resolve("localhost.key").toString(), key.toString()),
+                "k: expected a private key in PEM, without a password");
         assertRefused("tls_server_config: {cert_file: none.crt, key_file: none.key}", "none.crt: no such file");
         assertRefused(
                 tls("  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: " + key + "\n"),

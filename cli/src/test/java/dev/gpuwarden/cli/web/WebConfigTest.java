@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.tls.ServerCertificate.Clients;
 import io.netty.handler.ssl.ClientAuth;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,16 +42,16 @@ class WebConfigTest {
                         http_server_config:
                           http2: true
                         """).tls().orElseThrow();
-        assertThat(tls.certificate()).isEqualTo(folder.resolve("tls.crt"));
-        assertThat(tls.key()).isEqualTo(Path.of("/etc/tls.key"));
-        assertThat(tls.clientAuth()).isEqualTo(ClientAuth.OPTIONAL);
-        assertThat(tls.allowedSans()).containsExactly("prometheus");
+        assertThat(tls.files().chain()).isEqualTo(folder.resolve("tls.crt"));
+        assertThat(tls.files().key()).isEqualTo(Path.of("/etc/tls.key"));
+        assertThat(tls.files().clients())
+                .contains(new Clients(folder.resolve("ca.crt"), ClientAuth.OPTIONAL, Set.of("prometheus")));
         assertThat(tls.protocols()).containsExactly("TLSv1.2");
     }
 
     @Test
     void emptyFileRequiresNothing() throws Exception {
-        assertThat(read("tls_server_config:\n")).isEqualTo(WebConfig.NONE);
+        assertThat(read("tls_server_config:\n")).isEqualTo(new WebConfig(Optional.empty(), Map.of()));
     }
 
     @ParameterizedTest

@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +39,7 @@ class WebServerTest {
 
     private void start(WebLimits limits, HttpHandler... handlers) {
         server = WebServer.start(
-                new ListenAddress("127.0.0.1", 0), List.of(handlers), WebAccess.open(), limits, new WebStats());
+                new ListenAddress("127.0.0.1", 0), List.of(handlers), Optional::empty, limits, new WebStats());
     }
 
     /** Answers `/NAME`, and all below it, as the function does. */
@@ -55,8 +56,8 @@ class WebServerTest {
             }
 
             @Override
-            public int threads() {
-                return threads;
+            public Limits limits() {
+                return Limits.READING.withThreads(threads);
             }
         };
     }
@@ -313,12 +314,15 @@ class WebServerTest {
     }
 
     @Test
-    void missingRequestClosesTheConnection() throws Exception {
+    void missingRequestOrBodyClosesTheConnection() throws Exception {
         start(WebLimits.PAGES, text());
         Socket socket = connect(2);
+        Socket lacksItsBody = connect(2);
         send(socket, "GET /te");
+        send(lacksItsBody, "GET /text HTTP/1.1\r\nContent-Length: 5" + END);
         long before = System.nanoTime();
         assertThat(all(socket)).isEmpty();
+        assertThat(all(lacksItsBody)).isEmpty();
         assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - before)).isBetween(3L, 15L);
     }
 }

@@ -1,15 +1,10 @@
 package dev.gpuwarden.core.check;
 
-import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.health.Finding;
-import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.port.CollectiveDriver;
-import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.Driver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -74,47 +69,21 @@ public interface CheckContext {
     }
 
     /**
-     * Returns the state of the kernel-log reader; NOT_SUPPORTED where the user switched it off.
+     * Returns a source of the program that runs the check, absent with the cause where it has none. Each driver of a library is one; the
+     * first request of a process opens it and blocks in it, up to the deadline of opening a driver. So are the state of the program's other
+     * parts, such as {@code KernelLogStatus} and {@code LeftOut}.
      *
-     * @throws IllegalStateException in a check with a load on GPUs, as for {@link #history}
-     */
-    default Reading<KernelLogStatus> kernelLog() {
-        return Reading.absent(Absence.PENDING, 0, "the kernel log");
-    }
-
-    /**
-     * Returns the faults that found no room among the current ones; NOT_SUPPORTED in a single run, which keeps no faults.
+     * <p>A call of {@code Driver}, the management library, may block without limit, so none belongs on the check's own thread.
      *
-     * @throws IllegalStateException in a check with a load on GPUs, as for {@link #history}
+     * @throws IllegalStateException in a check with a load on GPUs, as for {@link #history}, if a child process cannot have the source
      */
-    default Reading<LeftOut> leftOut() {
-        return Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults");
-    }
-
-    /**
-     * Returns the driver that runs work on GPUs. The first call of a process opens it and blocks in it, up to the
-     * deadline of opening a driver; absent with the cause where there is none.
-     */
-    default Reading<ComputeDriver> compute() {
-        return Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs");
-    }
-
-    /** Returns the library of collectives between GPUs, with the same conditions as {@link #compute}. */
-    default Reading<CollectiveDriver> collectives() {
-        return Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs");
-    }
-
-    /**
-     * Returns the management library, for readings while a check works on GPUs. Each of its calls may block without limit,
-     * so none belongs on the check's own thread.
-     */
-    default Reading<Driver> driver() {
-        return Reading.absent(Absence.NOT_SUPPORTED, 0, "readings during work on GPUs");
+    default <T> Reading<T> source(Class<T> type) {
+        return Reading.absent(Absence.NOT_SUPPORTED, 0, "this program has no source of " + type.getSimpleName());
     }
 
     /** Returns the earlier rates of this node's GPUs. */
     default RateHistory rates() {
-        return RateHistory.NONE;
+        return source(RateHistory.class).asOptional().orElse(RateHistory.NONE);
     }
 
     /**
@@ -125,7 +94,7 @@ public interface CheckContext {
 
     /** Returns the permission to give work to GPUs, which a check requests before it does. */
     default GpuAccess access() {
-        return GpuAccess.OPEN;
+        return GpuAccess.of(source(GpuAccess.class));
     }
 
     /**

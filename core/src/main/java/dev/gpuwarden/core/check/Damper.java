@@ -43,13 +43,8 @@ public final class Damper {
     private final Map<String, CheckInfo> checks = new HashMap<>();
     private int parts;
 
-    /** Restores a fault from before a restart, so that the first runs neither raise it again nor clear it without proof. */
-    public void restore(CheckInfo check, Subject subject, Meaning meaning) {
-        restore(check, subject, meaning, false);
-    }
-
     /**
-     * Restores a fault like {@link #restore(CheckInfo, Subject, Meaning)}.
+     * Restores a fault from before a restart, so that the first runs neither raise it again nor clear it without proof.
      *
      * @param held true if it was reported as held: then its next failure is news
      */

@@ -4,7 +4,6 @@ import dev.gpuwarden.core.check.FaultChange.Kind;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.health.Finding;
@@ -23,7 +22,7 @@ public final class FindingEvents {
     public static final String AGENT = Reporter.CHECKS;
 
     /** Metadata key: pass, warn, fail. */
-    public static final String OUTCOME = HeldFault.OUTCOME;
+    public static final String OUTCOME = HealthEvent.OUTCOME;
     /** Metadata key: the check's id. */
     public static final String CHECK = "gpuwarden.dev/check";
     /** Metadata key: the label of the finding's subject. */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.check;
 
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 import java.util.Optional;
@@ -11,6 +12,15 @@ public interface GpuAccess {
     /** Grants every request and withdraws none. */
     GpuAccess OPEN = (check, load, gpus) ->
             gpus.stream().<Answer>map(gpu -> new OpenGrant()).toList();
+
+    /** Returns the permission of a program; one that refuses every GPU where the program has none. */
+    static GpuAccess of(Reading<GpuAccess> source) {
+        return source instanceof Reading.Absent<GpuAccess> none
+                ? (check, load, gpus) -> gpus.stream()
+                        .<Answer>map(gpu -> new Refusal("not-permitted", none.text()))
+                        .toList()
+                : source.asOptional().orElseThrow();
+    }
 
     /**
      * Requests GPUs for one run of a check. May block for seconds, until it is known who holds them. The caller closes each

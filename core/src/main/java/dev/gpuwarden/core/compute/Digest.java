@@ -12,10 +12,6 @@ public record Digest(long sum, long xor) {
 
     public static final Digest NOTHING = new Digest(0, 0);
 
-    public Digest and(long word) {
-        return and(new Digest(word, word));
-    }
-
     public Digest and(Digest other) {
         return new Digest(sum + other.sum, xor ^ other.xor);
     }

@@ -167,7 +167,7 @@ public final class FaultTable {
                 && before.strategy().actedOn() == now.strategy().actedOn()
                 && before.quarantine().equals(now.quarantine())
                 && before.drain().equals(now.drain())
-                && HeldFault.is(before) == HeldFault.is(now);
+                && before.isHeld() == now.isHeld();
     }
 
     private Set<FaultKey> clears(HealthEvent event) {

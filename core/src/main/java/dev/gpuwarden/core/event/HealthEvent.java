@@ -40,6 +40,11 @@ public record HealthEvent(
         ProcessingStrategy strategy,
         String customAction) {
 
+    /** Metadata key of the outcome of the last run of a check: pass, warn, fail. */
+    public static final String OUTCOME = "gpuwarden.dev/outcome";
+
+    private static final String PASS = "pass";
+
     public HealthEvent {
         errorCodes = List.copyOf(errorCodes);
         entities = List.copyOf(entities);
@@ -220,6 +225,15 @@ public record HealthEvent(
             sum += entry.getKey().length() + entry.getValue().length();
         }
         return sum;
+    }
+
+    /**
+     * Returns true for the cause of a fault that flaps, and whose check passes now. It holds a node in quarantine, and is no reason for
+     * an act on the node. The sender is a check of the daemon; older daemons do not mark such faults, and faults of other senders are
+     * never held.
+     */
+    public boolean isHeld() {
+        return !healthy && PASS.equals(metadata.get(OUTCOME));
     }
 
     /**

@@ -36,12 +36,4 @@ public record Subject(String label, List<Entity> entities) {
     public static Subject of(Entity part) {
         return new Subject(part.value(), List.of(part));
     }
-
-    /** Returns the same GPU with its address. */
-    Subject at(Entity pci) {
-        List<Entity> names = new ArrayList<>(entities);
-        names.removeIf(name -> name.type().equals(Entity.GPU_INDEX));
-        names.add(0, pci);
-        return new Subject(label, names);
-    }
 }

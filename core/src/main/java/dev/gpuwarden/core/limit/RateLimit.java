@@ -33,17 +33,21 @@ public final class RateLimit {
      * @return false where the limit is reached; the event then does not count
      */
     public synchronized boolean take(Object who) {
-        long missing = missingNanos(who);
-        if (missing > (burst - 1) * eachNanos) {
+        if (waitNanos(who) > 0) {
             return false;
         }
-        full.put(who, nanoTime.getAsLong() + missing + eachNanos);
+        full.put(who, nanoTime.getAsLong() + missingNanos(who) + eachNanos);
         return true;
     }
 
     /** Returns whether an event of the key is permitted, without counting one. */
     public synchronized boolean has(Object who) {
-        return missingNanos(who) <= (burst - 1) * eachNanos;
+        return waitNanos(who) == 0;
+    }
+
+    /** Returns the time until the next event of the key is permitted, in nanoseconds; 0 if it is now. */
+    public synchronized long waitNanos(Object who) {
+        return Math.max(0, missingNanos(who) - (burst - 1) * eachNanos);
     }
 
     /** Returns whether the key has its whole burst. */

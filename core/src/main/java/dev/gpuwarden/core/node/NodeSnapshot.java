@@ -3,7 +3,7 @@ package dev.gpuwarden.core.node;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.DriverInfo;
-import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.Opening.Reason;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 
@@ -23,7 +23,7 @@ public record NodeSnapshot(DriverState driver, Reading<List<PciAddress>> pciGpus
 
         record Running(DriverInfo info) implements DriverState {}
 
-        record Unavailable(DriverOpening.Reason reason, int code, String detail) implements DriverState {}
+        record Unavailable(Reason reason, int code, String detail) implements DriverState {}
 
         /** The library is loaded and initialised, but the driver does not list the GPUs. */
         record Silent(DriverInfo info, String detail) implements DriverState {}

@@ -37,10 +37,6 @@ public record ReportedGpus(List<Gpu> gpus, OptionalLong unlisted) {
             uuid = uuid.map(Identifiers::gpu);
             resetWith = resetWith.map(others -> Collections.unmodifiableSortedSet(Identifiers.gpus(others)));
         }
-
-        public String label() {
-            return GpuIdentity.label(index, pci, uuid);
-        }
     }
 
     public ReportedGpus {

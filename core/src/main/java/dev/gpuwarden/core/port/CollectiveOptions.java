@@ -8,9 +8,4 @@ import java.util.List;
  * @param libraryPaths files or folders of the library that are searched before the loader's own search; usually empty
  * @param driver options for the driver of the GPUs
  */
-public record CollectiveOptions(List<String> libraryPaths, DriverOptions driver) {
-
-    public static CollectiveOptions defaults() {
-        return new CollectiveOptions(List.of(), DriverOptions.defaults());
-    }
-}
+public record CollectiveOptions(List<String> libraryPaths, DriverOptions driver) {}

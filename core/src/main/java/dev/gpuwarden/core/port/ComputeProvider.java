@@ -1,11 +1,6 @@
 package dev.gpuwarden.core.port;
 
-/** A factory of compute drivers, found by {@link java.util.ServiceLoader}. */
-public interface ComputeProvider {
-
-    /**
-     * Loads the library and initialises it. Blocks in the driver. It does not throw for any state of a node, and takes no memory
-     * of a GPU.
-     */
-    ComputeOpening open(DriverOptions options);
-}
+/**
+ * A factory of compute drivers. Opening one takes no memory of a GPU. The code of a missing one is a CUresult (cuda.h).
+ */
+public interface ComputeProvider extends Provider<ComputeDriver, DriverOptions> {}

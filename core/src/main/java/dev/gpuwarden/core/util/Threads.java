@@ -1,6 +1,9 @@
 package dev.gpuwarden.core.util;
 
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Daemon threads with names: they do not keep the program running, and a thread dump shows their purpose. */
@@ -11,6 +14,8 @@ public final class Threads {
      * reservations.
      */
     public static final long SMALL_STACK_BYTES = 256 * 1024;
+
+    private static final long IDLE_SECONDS = 10;
 
     private Threads() {}
 
@@ -40,6 +45,17 @@ public final class Threads {
     public static ThreadFactory numbered(String name) {
         AtomicInteger number = new AtomicInteger();
         return task -> daemon(name + "-" + number.incrementAndGet(), task);
+    }
+
+    /**
+     * Returns a pool whose threads come with the work and end when they are idle. It refuses work beyond the queue.
+     *
+     * @param most threads at one time
+     */
+    public static ThreadPoolExecutor pool(int most, BlockingQueue<Runnable> queue, ThreadFactory threads) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(most, most, IDLE_SECONDS, TimeUnit.SECONDS, queue, threads);
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     /** Blocks until the thread has ended, this long at most. An interrupt ends the wait and stays set. */

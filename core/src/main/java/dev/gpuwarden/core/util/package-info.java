@@ -1,2 +1,2 @@
-/** Small helpers that every module needs: threads, texts, digests. */
+/** Small helpers that every module needs: threads, texts, digests, fields of trees. */
 package dev.gpuwarden.core.util;

@@ -182,7 +182,7 @@ class DamperTest {
 
     @Test
     void restartNeitherRepeatsNorClearsAFault() {
-        damper.restore(SURE, GPU, new Meaning("lost", true, RecommendedAction.RESTART_BM));
+        damper.restore(SURE, GPU, new Meaning("lost", true, RecommendedAction.RESTART_BM), false);
         looks(SURE, "FFUP");
         assertThat(told).isEmpty();
         looks(SURE, "P");

@@ -50,15 +50,16 @@ class FaultTableTest {
     @Test
     void aHeldFaultIsAnotherCauseAndSoIsItsNextFailure() {
         HealthEvent failing = builder(List.of("hung"), UUID).fatal(true).build();
-        HealthEvent held =
-                failing.toBuilder().metadata(Map.of(HeldFault.OUTCOME, "pass")).build();
+        HealthEvent held = failing.toBuilder()
+                .metadata(Map.of(HealthEvent.OUTCOME, "pass"))
+                .build();
         apply(failing);
         assertThat(apply(held)).isEqualTo(Effect.CHANGED);
-        assertThat(HeldFault.is(table.faults().get(0).cause())).isTrue();
+        assertThat(table.faults().get(0).cause().isHeld()).isTrue();
         assertThat(table.faults().get(0).since()).isEqualTo(Instant.EPOCH.plusSeconds(1));
         assertThat(apply(held)).isEqualTo(Effect.REPEATED);
         assertThat(apply(failing)).isEqualTo(Effect.CHANGED);
-        assertThat(HeldFault.is(table.faults().get(0).cause())).isFalse();
+        assertThat(table.faults().get(0).cause().isHeld()).isFalse();
     }
 
     @Test

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.Opening.Reason;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -49,4 +49,15 @@ class RateLimitTest {
         assertThat(taken("n1")).isEqualTo(BURST);
         assertThat(taken("n2")).isEqualTo(BURST);
     }
+
+    @Test
+    void waitEndsWhenTheNextEventIsPermitted() {
+        assertThat(limit.waitNanos("n1")).isZero();
+        assertThat(taken("n1")).isEqualTo(BURST);
+        assertThat(limit.waitNanos("n1")).isEqualTo(EACH_NANOS);
+        now.addAndGet(EACH_NANOS / 4);
+        assertThat(limit.waitNanos("n1")).isEqualTo(EACH_NANOS - EACH_NANOS / 4);
+        now.addAndGet(EACH_NANOS);
+        assertThat(limit.waitNanos("n1")).isZero();
+    }
 }

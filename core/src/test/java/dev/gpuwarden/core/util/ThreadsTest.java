@@ -2,7 +2,9 @@ package dev.gpuwarden.core.util;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import org.junit.jupiter.api.Test;
 
 class ThreadsTest {
@@ -23,5 +25,15 @@ class ThreadsTest {
         Thread second = numbered.newThread(() -> {});
         assertThat(second.getName()).isEqualTo("work-2");
         assertThat(second.isDaemon()).isTrue();
+    }
+
+    @Test
+    void aPoolHasNoThreadAtRestAndABound() {
+        ThreadPoolExecutor pool = Threads.pool(2, new ArrayBlockingQueue<>(3), Threads.daemon("work"));
+        assertThat(pool.getPoolSize()).isZero();
+        assertThat(pool.getMaximumPoolSize()).isEqualTo(2);
+        assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
+        assertThat(pool.getQueue().remainingCapacity()).isEqualTo(3);
+        pool.shutdownNow();
     }
 }

@@ -1,7 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.checks.CheckRunner;
-import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
@@ -13,10 +12,10 @@ import java.util.List;
 record ConditionSource(EventStore store, CheckRunner runner) implements NodeReconciler.NodeStatusSource {
 
     /** Starts writing the Node, and writes again whenever faults or results change. */
-    static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
-        NodeReconciler writer = parts.add(kubernetes.start(new ConditionSource(store, runner)));
-        parts.add(store.listen(change -> writer.wake()));
-        runner.onResults(writer::wake);
+    static void keep(KubernetesNode kubernetes, DaemonParts parts) {
+        NodeReconciler writer = parts.closer.add(kubernetes.start(new ConditionSource(parts.store, parts.checks)));
+        parts.closer.add(parts.store.listen(change -> writer.wake()));
+        parts.checks.onResults(writer::wake);
     }
 
     @Override

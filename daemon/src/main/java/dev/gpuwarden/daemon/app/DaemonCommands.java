@@ -2,10 +2,9 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
-import dev.gpuwarden.core.port.CollectiveProvider;
-import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.ProcessSignals;
+import dev.gpuwarden.core.port.Provider;
 import dev.gpuwarden.daemon.command.BundleCommand;
 import dev.gpuwarden.daemon.command.CheckCommand;
 import dev.gpuwarden.daemon.command.DoctorCommand;
@@ -22,7 +21,6 @@ import dev.gpuwarden.daemon.command.WatchCommand;
 import dev.gpuwarden.daemon.command.XidCommand;
 import java.time.Clock;
 import java.util.List;
-import java.util.ServiceLoader;
 
 /** The node's commands. */
 public final class DaemonCommands implements CommandGroup {
@@ -36,18 +34,9 @@ public final class DaemonCommands implements CommandGroup {
                 new NamedCommand("watch", () -> new WatchCommand(clock)),
                 new NamedCommand("set-healthy", () -> new SetHealthyCommand(clock)),
                 new NamedCommand("scan", () -> new ScanCommand(DaemonCommands::driver)),
-                new NamedCommand(
-                        "check",
-                        () -> new CheckCommand(
-                                DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
-                new NamedCommand(
-                        "doctor",
-                        () -> new DoctorCommand(
-                                DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
-                new NamedCommand(
-                        "gpu-reset",
-                        () -> new GpuResetCommand(
-                                DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
+                new NamedCommand("check", () -> new CheckCommand(DaemonCommands::driver)),
+                new NamedCommand("doctor", () -> new DoctorCommand(DaemonCommands::driver)),
+                new NamedCommand("gpu-reset", () -> new GpuResetCommand(DaemonCommands::driver)),
                 new NamedCommand("bundle", BundleCommand::new),
                 new NamedCommand("maintenance-gate", MaintenanceGateCommand::new),
                 new NamedCommand("release-driver", ReleaseDriverCommand::new),
@@ -68,26 +57,10 @@ public final class DaemonCommands implements CommandGroup {
     }
 
     static ProcessSignals signals() {
-        return provided(ProcessSignals.class, "signal");
+        return Provider.of(ProcessSignals.class);
     }
 
     private static DriverProvider driver() {
-        return provided(DriverProvider.class, "driver");
-    }
-
-    static ComputeProvider compute() {
-        return provided(ComputeProvider.class, "compute");
-    }
-
-    static CollectiveProvider collectives() {
-        return provided(CollectiveProvider.class, "collective");
-    }
-
-    /** Returns the implementation of a port that is on the class path at run time. */
-    private static <T> T provided(Class<T> port, String name) {
-        return ServiceLoader.load(port)
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException(
-                        "no " + name + " provider on the class path: the jar of the module native is missing"));
+        return Provider.of(DriverProvider.class);
     }
 }

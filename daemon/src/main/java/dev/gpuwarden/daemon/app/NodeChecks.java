@@ -8,10 +8,10 @@ import dev.gpuwarden.checks.NodeBoot;
 import dev.gpuwarden.checks.TimeGrid;
 import dev.gpuwarden.checks.access.ChildCheck;
 import dev.gpuwarden.checks.access.CrashedChecks;
+import dev.gpuwarden.checks.access.GpuReleases;
 import dev.gpuwarden.checks.access.GpuReservations;
 import dev.gpuwarden.checks.access.Isolation;
 import dev.gpuwarden.checks.access.MemoryLimit;
-import dev.gpuwarden.checks.history.NodeHistory;
 import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.checks.process.ProcessOwners;
 import dev.gpuwarden.checks.settings.CheckOptions;
@@ -20,9 +20,9 @@ import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.checks.verify.LoadChecks;
 import dev.gpuwarden.checks.verify.RepairVerifier;
 import dev.gpuwarden.checks.verify.VerifyOptions;
-import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
@@ -75,16 +75,27 @@ record NodeChecks(
                 new ChildCheck(() -> ChildSettings.ofCheck(command)));
     }
 
+    /** Starts the checks, and writes their results to Kubernetes where that is enabled. */
+    void open(DaemonParts parts) {
+        DaemonCommand settings = parts.settings;
+        GpuReservations gpus = parts.closer.add(access(parts));
+        parts.releases = parts.closer.add(new GpuReleases(gpus, parts.sampler, settings.paths.devices()));
+        parts.checks = start(parts, gpus, new WorkDrivers(settings.sampling, settings.libraries, settings.events));
+        parts.cluster.ifPresent(target -> ConditionSource.keep(target, parts));
+    }
+
     /**
      * Returns the permission of checks to give work to GPUs. Reports checks that an earlier run of the daemon left in
-     * flight, as faults in the store.
-     *
-     * @param storeFile records are beside it; without a file there are none, as there are no events after a restart
+     * flight, as faults in the store. Records are beside the store's file; without one there are none, as there are no
+     * events after a restart.
      */
-    GpuReservations access(NodeSampler sampler, EventStore store, Path storeFile, NodePaths paths) {
+    private GpuReservations access(DaemonParts parts) {
+        NodeSampler sampler = parts.sampler;
+        EventStore store = parts.store;
+        NodePaths paths = parts.settings.paths;
         Optional<Path> folder = store.status().memoryCause().isPresent()
                 ? Optional.empty()
-                : Optional.of(storeFile.resolveSibling("in-flight"));
+                : Optional.of(parts.settings.events.path().resolveSibling("in-flight"));
         CrashedChecks crashed = new CrashedChecks(store, store, nodeName, Clock.systemUTC());
         ProcessOwners owners = new ProcessOwners(paths);
         Supplier<Reading<GpuHolders>> pods = PresentPods.of(paths, sampler::snapshot, GpuHolderLookup.DAEMON_PATIENCE);
@@ -102,24 +113,19 @@ record NodeChecks(
     }
 
     /** Starts the checks, and the verification of repairs by them; the store receives their events. */
-    CheckRunner start(
-            NodeSampler sampler,
-            NodeHistory history,
-            EventStore store,
-            Supplier<Reading<KernelLogStatus>> kernelLog,
-            WorkDrivers drivers,
-            GpuReservations access,
-            NodePaths paths,
-            Closer parts) {
+    private CheckRunner start(DaemonParts parts, GpuReservations access, WorkDrivers drivers) {
+        NodeSampler sampler = parts.sampler;
+        EventStore store = parts.store;
+        NodePaths paths = parts.settings.paths;
         Clock clock = Clock.systemUTC();
         CheckEnvironment around = new CheckEnvironment(
                         sampler::snapshot,
-                        history::of,
+                        parts.history::of,
                         limits,
                         expectations,
-                        kernelLog,
-                        () -> Reading.of(store.leftOut()),
-                        drivers.sources(sampler, access),
+                        drivers.sources(sampler, access)
+                                .withLocal(KernelLogStatus.class, parts.kernelLog::status)
+                                .withLocal(LeftOut.class, () -> Reading.of(store.leftOut())),
                         paths,
                         clock)
                 .withBoot(NodeBoot.of(young, paths, drivers.events().bootFile()));
@@ -127,7 +133,7 @@ record NodeChecks(
         emitter.begin(clock);
         CheckPlan run = plan.withLoadRunBy(check -> access.isolated(check, child));
         TimeGrid grid = TimeGrid.ofNode(nodeName, sampler.epochNanos(), clock.instant(), System.nanoTime());
-        CheckRunner runner = parts.add(new CheckRunner(run, around, emitter::accept, grid));
+        CheckRunner runner = parts.closer.add(new CheckRunner(run, around, emitter::accept, grid));
         sampler.whenStatesChange(runner::runSoon);
         AtomicBoolean complete = new AtomicBoolean(store.leftOut().isEmpty());
         // Until the store is closed. Events without room affect the verdict, so do not wait for the next round.
@@ -141,7 +147,7 @@ record NodeChecks(
         runner.start();
         LoadChecks work = new LoadChecks(
                 verification.withLoadRunBy(check -> access.isolated(check, child)), around, new MemoryLimit()::refusal);
-        parts.add(new RepairVerifier(runner, work, store, store, clock, VERIFICATION).start());
+        parts.closer.add(new RepairVerifier(runner, work, store, store, clock, VERIFICATION).start());
         return runner;
     }
 }

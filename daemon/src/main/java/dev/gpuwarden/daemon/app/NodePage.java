@@ -1,11 +1,7 @@
 package dev.gpuwarden.daemon.app;
 
-import dev.gpuwarden.checks.history.NodeHistory;
 import dev.gpuwarden.checks.history.RecentSamples;
-import dev.gpuwarden.checks.process.NodeMemory;
-import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.checks.view.CheckView;
-import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.web.GuardedHandler;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.core.check.CheckRegistry;
@@ -25,7 +21,6 @@ import dev.gpuwarden.daemon.page.PageHandler;
 import dev.gpuwarden.daemon.recorder.FlightRecorder;
 import dev.gpuwarden.daemon.recorder.RecentKernelLines;
 import dev.gpuwarden.daemon.recorder.SupportArchive;
-import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
@@ -40,36 +35,27 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /** The wiring of the web page and the recordings that it shows. */
-record NodePage(
-        String nodeName,
-        NodeSampler sampler,
-        NodeHistory history,
-        NodeMemory attribution,
-        Supplier<List<VramStatus>> tenancy,
-        CheckRegistry checks,
-        EventStore store,
-        RecentKernelLines lines)
+record NodePage(DaemonParts parts, String nodeName, CheckRegistry checks, RecentKernelLines lines)
         implements ApiHandler.Sources, FlightRecorder.Sources {
 
     /** Long enough that attribution costs almost nothing, short enough that a tenant of a few minutes shows. */
     private static final Duration MEMORY_INTERVAL = Duration.ofSeconds(30);
 
     /** Starts the recorder, and the sources of the page's charts if the page is enabled. */
-    List<HttpHandler> start(Closer parts, Duration samplingInterval, Optional<PageGuard> door) {
+    List<HttpHandler> start(Optional<PageGuard> door) {
         ScheduledExecutorService timer = timer();
-        parts.add(timer::shutdownNow);
-        parts.add(new FlightRecorder(store, this, samplingInterval, timer));
-        return door.map(guard -> sites(parts, timer).stream()
+        parts.closer.add(timer::shutdownNow);
+        parts.closer.add(new FlightRecorder(parts.store, this, parts.settings.sampling.fastInterval(), timer));
+        return door.map(guard -> sites(timer).stream()
                         .map(guard::roomy)
                         .<HttpHandler>map(site -> new GuardedHandler(site, guard))
                         .toList())
                 .orElse(List.of());
     }
 
-    private List<HttpHandler> sites(Closer parts, ScheduledExecutorService timer) {
+    private List<HttpHandler> sites(ScheduledExecutorService timer) {
         MemoryHistory memory = new MemoryHistory();
         long nanos = MEMORY_INTERVAL.toNanos();
         timer.scheduleAtFixedRate(
@@ -80,7 +66,8 @@ record NodePage(
                 nanos / 10,
                 nanos,
                 TimeUnit.NANOSECONDS);
-        return List.of(parts.add(new LongPollHandler(store)), new ApiHandler(this, memory), PageHandler.create());
+        return List.of(
+                parts.closer.add(new LongPollHandler(parts.store)), new ApiHandler(this, memory), PageHandler.create());
     }
 
     private static ScheduledExecutorService timer() {
@@ -89,42 +76,42 @@ record NodePage(
 
     @Override
     public NodeSnapshot node() {
-        return sampler.snapshot();
+        return parts.sampler.snapshot();
     }
 
     @Override
     public List<GpuMemoryUse> memory(NodeSnapshot node) {
-        return attribution.attribute(node);
+        return parts.memory.attribute(node);
     }
 
     @Override
     public List<VramStatus> vram() {
-        return tenancy.get();
+        return parts.tenancy();
     }
 
     @Override
     public EventReader events() {
-        return store;
+        return parts.store;
     }
 
     @Override
     public Optional<String> notStored() {
-        return store.notStored();
+        return parts.store.notStored();
     }
 
     @Override
     public RecentSamples samples(GpuIdentity gpu) {
-        return history.recent(gpu);
+        return parts.history.recent(gpu);
     }
 
     @Override
     public void keep(long sequence, byte[] gzip) {
-        store.attach(sequence, gzip);
+        parts.store.attach(sequence, gzip);
     }
 
     @Override
     public Optional<byte[]> recording(StoredEvent event) {
-        return store.recording(event.event().id());
+        return parts.store.recording(event.event().id());
     }
 
     @Override
@@ -135,7 +122,7 @@ record NodePage(
         others.put("driver", DriverView.tree(node.driver()));
         others.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
         others.put("checks", results.stream().map(CheckView::tree).toList());
-        others.put("faults", FaultView.trees(store.faults(), PartNames.of(node), checks.damping()));
+        others.put("faults", FaultView.trees(parts.store.faults(), PartNames.of(node), checks.damping()));
         return SupportArchive.zip(event, recording(event), others);
     }
 }

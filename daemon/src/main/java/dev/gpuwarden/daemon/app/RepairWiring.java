@@ -1,13 +1,8 @@
 package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.checks.CheckRunner;
-import dev.gpuwarden.checks.node.NodePaths;
-import dev.gpuwarden.checks.telemetry.NodeSampler;
-import dev.gpuwarden.checks.verify.VerifyOptions;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.daemon.repair.RepairOptions;
-import dev.gpuwarden.daemon.store.EventStore;
-import dev.gpuwarden.daemon.store.StoreSettings;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,39 +12,42 @@ final class RepairWiring {
 
     private RepairWiring() {}
 
-    static RepairOptions.Surroundings of(
-            EventStore store,
-            StoreSettings settings,
-            NodeSampler sampler,
-            CheckRunner runner,
-            NodePaths paths,
-            VerifyOptions verify,
-            CommandSpec command) {
-        return new RepairOptions.Surroundings(
-                store,
-                runner::damping,
-                runner::results,
-                sampler::snapshot,
-                store::gpus,
-                paths,
-                settings.repairsFile(),
-                () -> ChildSettings.ofReset(command),
-                () -> ChildSettings.ofBundle(command),
-                () -> runner.run(List.of()),
-                verify.checks().most() != GpuLoad.NONE,
-                () -> incomplete(store, sampler, runner));
+    /**
+     * Starts the repair, if a setting requests it.
+     *
+     * @param managed true if an aggregator, or Kubernetes, has the node
+     */
+    static void open(DaemonParts parts, boolean managed, CommandSpec command) {
+        DaemonCommand settings = parts.settings;
+        CheckRunner runner = parts.checks;
+        parts.repairs = settings.repair.start(
+                managed,
+                new RepairOptions.Surroundings(
+                        parts.store,
+                        runner::damping,
+                        runner::results,
+                        parts.sampler::snapshot,
+                        parts.store::gpus,
+                        settings.paths,
+                        settings.events.repairsFile(),
+                        () -> ChildSettings.ofReset(command),
+                        () -> ChildSettings.ofBundle(command),
+                        () -> runner.run(List.of()),
+                        settings.verify.checks().most() != GpuLoad.NONE,
+                        () -> incomplete(parts)),
+                parts.closer);
     }
 
     /** Returns why the faults are not all found yet. */
-    private static Optional<String> incomplete(EventStore store, NodeSampler sampler, CheckRunner runner) {
-        List<String> pending = DaemonCommand.pending(sampler.snapshot());
+    private static Optional<String> incomplete(DaemonParts parts) {
+        List<String> pending = parts.pending();
         if (!pending.isEmpty()) {
             return Optional.of(String.join(", ", pending));
         }
-        if (runner.results().size() < runner.checks().size()) {
+        if (parts.checks.results().size() < parts.checks.checks().size()) {
             return Optional.of("the checks have not all run yet");
         }
-        return store.leftOut().isEmpty()
+        return parts.store.leftOut().isEmpty()
                 ? Optional.empty()
                 : Optional.of("some reports of faults found no room, so the faults are not all present");
     }

@@ -2,11 +2,11 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.checks.CheckEnvironment;
 import dev.gpuwarden.checks.CheckPlan;
-import dev.gpuwarden.checks.WorkSources;
+import dev.gpuwarden.checks.Sources;
 import dev.gpuwarden.checks.access.ChildCheck;
 import dev.gpuwarden.checks.access.ChildReport;
 import dev.gpuwarden.checks.settings.CheckOptions;
-import dev.gpuwarden.checks.settings.CollectiveSettings;
+import dev.gpuwarden.checks.settings.LibrarySettings;
 import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.checks.view.CheckView;
 import dev.gpuwarden.cli.Durations;
@@ -22,8 +22,6 @@ import dev.gpuwarden.core.check.MeasuredGpus;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.port.CollectiveProvider;
-import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.view.CheckSummary;
 import dev.gpuwarden.daemon.view.ReportPage;
@@ -101,23 +99,15 @@ public final class CheckCommand extends CheckingCommand {
     ClientOptions client = new ClientOptions();
 
     @Mixin
-    CollectiveSettings collective = new CollectiveSettings();
+    LibrarySettings libraries = new LibrarySettings();
 
-    private final Supplier<ComputeProvider> compute;
-    private final Supplier<CollectiveProvider> collectives;
-
-    public CheckCommand(
-            Supplier<DriverProvider> provider,
-            Supplier<ComputeProvider> compute,
-            Supplier<CollectiveProvider> collectives) {
+    public CheckCommand(Supplier<DriverProvider> provider) {
         super(provider);
-        this.compute = compute;
-        this.collectives = collectives;
     }
 
     @Override
-    WorkSources work() {
-        return workOf(compute, collectives, collective);
+    Sources work(Sources usual) {
+        return workOf(usual, libraries);
     }
 
     /** The report of a run for a daemon; null otherwise. */

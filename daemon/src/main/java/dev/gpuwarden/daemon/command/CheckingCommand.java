@@ -4,13 +4,12 @@ import dev.gpuwarden.checks.CheckEnvironment;
 import dev.gpuwarden.checks.CheckPlan;
 import dev.gpuwarden.checks.CheckRunner;
 import dev.gpuwarden.checks.NodeBoot;
-import dev.gpuwarden.checks.WorkSources;
+import dev.gpuwarden.checks.Sources;
 import dev.gpuwarden.checks.access.SingleRunAccess;
-import dev.gpuwarden.checks.compute.LazyComputeDriver;
+import dev.gpuwarden.checks.compute.LazyLibrary;
 import dev.gpuwarden.checks.node.NodeName;
 import dev.gpuwarden.checks.settings.CheckOptions;
-import dev.gpuwarden.checks.settings.CollectiveSettings;
-import dev.gpuwarden.checks.telemetry.LazyDriver;
+import dev.gpuwarden.checks.settings.LibrarySettings;
 import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.check.CheckInfo;
@@ -18,7 +17,6 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -26,11 +24,13 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
-import dev.gpuwarden.core.port.CollectiveProvider;
-import dev.gpuwarden.core.port.ComputeProvider;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
@@ -85,9 +85,9 @@ abstract class CheckingCommand extends NodeCommand {
     /** The node's readings and the results of the checks. */
     record Run(NodeSnapshot node, List<CheckResult> results) {}
 
-    /** Returns the sources of checks with a load on GPUs; none if the command runs no such check. */
-    WorkSources work() {
-        return WorkSources.NONE;
+    /** Returns the usual sources, with those of checks with a load on GPUs if the command runs such checks. */
+    Sources work(Sources usual) {
+        return usual;
     }
 
     /** Returns the permission to give work to GPUs, the usual one or a narrower one. */
@@ -100,17 +100,17 @@ abstract class CheckingCommand extends NodeCommand {
         return usual;
     }
 
-    /** Returns the sources of work in this process. */
-    WorkSources workOf(
-            Supplier<ComputeProvider> compute,
-            Supplier<CollectiveProvider> collectives,
-            CollectiveSettings collective) {
-        return new WorkSources(
-                new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline()),
-                collective.driver(collectives, sampling.driverOptions(), sampling.openDeadline()),
-                new LazyDriver(provider(), sampling.driverOptions(), sampling.openDeadline()),
-                RateHistory.NONE,
-                GpuAccess.OPEN);
+    /** Returns the usual sources with those of work in this process. */
+    Sources workOf(Sources usual, LibrarySettings libraries) {
+        DriverOptions options = sampling.driverOptions();
+        return libraries
+                .addTo(usual, sampling)
+                .with(
+                        Driver.class,
+                        new LazyLibrary<>(
+                                "the management library",
+                                () -> provider().get().open(options),
+                                sampling.openDeadline()));
     }
 
     Run runChecks(CheckPlan plan) {
@@ -129,11 +129,12 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
-        WorkSources sources = work().withAccess(access(new SingleRunAccess(
-                PresentPods.of(paths, () -> seen, GpuHolderLookup.COMMAND_PATIENCE), ProcessNames.of(paths))));
-        CheckEnvironment around = adapted(CheckEnvironment.once(seen, limits, expectations, paths)
-                .withWork(sources)
-                .withBoot(NodeBoot.once(young, paths)));
+        GpuAccess access = access(new SingleRunAccess(
+                PresentPods.of(paths, () -> seen, GpuHolderLookup.COMMAND_PATIENCE), ProcessNames.of(paths)));
+        CheckEnvironment once = CheckEnvironment.once(seen, limits, expectations, paths);
+        CheckEnvironment around =
+                adapted(once.with(work(once.sources()).with(GpuAccess.class, () -> Reading.of(access)))
+                        .withBoot(NodeBoot.once(young, paths)));
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,
@@ -150,7 +151,8 @@ abstract class CheckingCommand extends NodeCommand {
         KernelLogScan.Result log =
                 KernelLogScan.sinceBoot(kernelLog, others, paths, DriverBranch.parser(seen.driver()), seen, node.get());
         Duration took = Duration.ofNanos(System.nanoTime() - start);
-        return once(plan, around.withKernelLog(log::status)).stream()
+        Sources sources = around.sources().withLocal(KernelLogStatus.class, log::status);
+        return once(plan, around.with(sources)).stream()
                 .map(result -> result.check().id().equals(KERNEL_LOG)
                         ? withFaults(result, log.faults(), PartNames.of(seen), took)
                         : result)
@@ -189,7 +191,7 @@ abstract class CheckingCommand extends NodeCommand {
      */
     static List<CheckResult> within(Duration whole, Duration left, Supplier<List<CheckResult>> checks) {
         FutureTask<List<CheckResult>> task = new FutureTask<>(checks::get);
-        Thread thread = Threads.daemon("gpuwarden-look", task);
+        Thread thread = Threads.daemon("gpuwarden-checks-deadline", task);
         Instant began = Instant.now();
         thread.start();
         try {

@@ -1,8 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.checks.compute.LazyComputeDriver;
 import dev.gpuwarden.checks.node.NodeFacts;
-import dev.gpuwarden.checks.settings.CollectiveSettings;
+import dev.gpuwarden.checks.settings.LibrarySettings;
 import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.ClassArchive;
 import dev.gpuwarden.cli.ExitCode;
@@ -15,9 +14,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
-import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
@@ -47,18 +44,10 @@ public final class DoctorCommand extends NodeCommand {
                     + " name the file by --nccl.library-path";
 
     @Mixin
-    CollectiveSettings collective = new CollectiveSettings();
+    LibrarySettings libraries = new LibrarySettings();
 
-    private final Supplier<ComputeProvider> compute;
-    private final Supplier<CollectiveProvider> collectives;
-
-    public DoctorCommand(
-            Supplier<DriverProvider> provider,
-            Supplier<ComputeProvider> compute,
-            Supplier<CollectiveProvider> collectives) {
+    public DoctorCommand(Supplier<DriverProvider> provider) {
         super(provider);
-        this.compute = compute;
-        this.collectives = collectives;
     }
 
     @Override
@@ -77,8 +66,7 @@ public final class DoctorCommand extends NodeCommand {
         all.put("process table", folder(paths.procfs()));
         all.put("PCI devices", folder(paths.sysfs().resolve("bus/pci/devices")));
         all.put("pod logs", folder(paths.podLogs()));
-        Reading<ComputeDriver> driver =
-                new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline()).get();
+        Reading<ComputeDriver> driver = libraries.compute(sampling).get();
         all.put(
                 "CUDA driver",
                 driver.map(cuda -> cuda.libraryPath() + ", GPUs: " + cuda.gpus().size()));
@@ -97,8 +85,8 @@ public final class DoctorCommand extends NodeCommand {
     }
 
     private Reading<String> nccl() {
-        Reading<String> library = collective
-                .driver(collectives, sampling.driverOptions(), sampling.openDeadline())
+        Reading<String> library = libraries
+                .collectives(sampling)
                 .get()
                 .map(driver -> driver.libraryPath() + ", version " + driver.versionText());
         return library instanceof Reading.Absent<String> absent

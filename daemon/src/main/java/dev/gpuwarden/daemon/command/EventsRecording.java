@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -58,14 +59,8 @@ record EventsRecording(Map<String, @Nullable Object> tree) {
         return new EventsRecording(READER.readObject(json));
     }
 
-    private static Map<String, @Nullable Object> texted(Map<?, ?> map) {
-        Map<String, @Nullable Object> texted = new LinkedHashMap<>();
-        map.forEach((key, value) -> texted.put(String.valueOf(key), value));
-        return texted;
-    }
-
     boolean complete() {
-        return Boolean.TRUE.equals(tree.get("complete"));
+        return JsonTrees.isTrue(tree, "complete");
     }
 
     /** Returns the seconds from the event, for each column. */
@@ -78,8 +73,8 @@ record EventsRecording(Map<String, @Nullable Object> tree) {
     /** Returns the GPUs that the event is about. */
     List<Lane> concerned() {
         List<Lane> lanes = new ArrayList<>();
-        for (Map<String, @Nullable Object> gpu : maps("gpus")) {
-            if (Boolean.TRUE.equals(gpu.get("concerned")) && gpu.get("series") instanceof Map<?, ?> series) {
+        for (Map<String, Object> gpu : JsonTrees.objects(tree, "gpus")) {
+            if (JsonTrees.isTrue(gpu, "concerned") && gpu.get("series") instanceof Map<?, ?> series) {
                 Map<String, List<@Nullable Object>> rows = new LinkedHashMap<>();
                 series.forEach((name, row) -> rows.put(String.valueOf(name), list(row)));
                 lanes.add(new Lane("GPU " + gpu.get("index"), rows));
@@ -89,29 +84,19 @@ record EventsRecording(Map<String, @Nullable Object> tree) {
     }
 
     List<Line> kernel() {
-        return maps("kernel").stream()
+        return JsonTrees.objects(tree, "kernel").stream()
                 .map(line -> new Line(String.valueOf(line.get("time")), String.valueOf(line.get("text"))))
                 .toList();
     }
 
     List<Process> processes() {
-        return maps("processes").stream()
+        return JsonTrees.objects(tree, "processes").stream()
                 .map(process -> new Process(
                         String.valueOf(process.get("pid")),
                         process.get("name") instanceof String name ? name : "?",
                         String.valueOf(process.get("owner")),
                         process.get("usedBytes") instanceof Number bytes ? bytes : "?"))
                 .toList();
-    }
-
-    private List<Map<String, @Nullable Object>> maps(String key) {
-        List<Map<String, @Nullable Object>> maps = new ArrayList<>();
-        for (Object item : list(tree.get(key))) {
-            if (item instanceof Map<?, ?> map) {
-                maps.add(texted(map));
-            }
-        }
-        return maps;
     }
 
     private static List<@Nullable Object> list(@Nullable Object value) {

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.checks.WorkSources;
+import dev.gpuwarden.checks.Sources;
 import dev.gpuwarden.checks.access.LimitedAccess;
-import dev.gpuwarden.checks.settings.CollectiveSettings;
+import dev.gpuwarden.checks.settings.LibrarySettings;
 import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.checks.verify.RepairChecks;
 import dev.gpuwarden.cli.Bounds;
@@ -15,8 +15,6 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.port.CollectiveProvider;
-import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.kernlog.KernelLogTail;
 import dev.gpuwarden.daemon.reset.DriverRoot;
@@ -133,19 +131,12 @@ public final class GpuResetCommand extends CheckingCommand {
     ClientOptions client = new ClientOptions();
 
     @Mixin
-    CollectiveSettings collective = new CollectiveSettings();
+    LibrarySettings libraries = new LibrarySettings();
 
-    private final Supplier<ComputeProvider> compute;
-    private final Supplier<CollectiveProvider> collectives;
     private List<String> resetting = List.of();
 
-    public GpuResetCommand(
-            Supplier<DriverProvider> provider,
-            Supplier<ComputeProvider> compute,
-            Supplier<CollectiveProvider> collectives) {
+    public GpuResetCommand(Supplier<DriverProvider> provider) {
         super(provider);
-        this.compute = compute;
-        this.collectives = collectives;
     }
 
     @Override
@@ -291,8 +282,8 @@ public final class GpuResetCommand extends CheckingCommand {
     }
 
     @Override
-    WorkSources work() {
-        return workOf(compute, collectives, collective);
+    Sources work(Sources usual) {
+        return workOf(usual, libraries);
     }
 
     /** Other GPUs may have tenants. */

@@ -141,7 +141,7 @@ public final class GrpcServer implements AutoCloseable {
 
     private void listen(TcpListener tcp) {
         try {
-            Server server = start(tcp.address(), EpollServerSocketChannel.class, tcp.negotiator(loop.executor()), true);
+            Server server = start(tcp.address(), EpollServerSocketChannel.class, tcp.negotiator(), true);
             addresses.add(tcp.host() + ":" + server.getPort());
         } catch (IOException e) {
             throw new UserError(

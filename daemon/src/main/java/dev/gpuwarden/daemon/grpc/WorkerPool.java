@@ -9,7 +9,6 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
@@ -24,14 +23,8 @@ final class WorkerPool implements AutoCloseable {
 
     WorkerPool(String name, int threadCount, int queue, CallStats stats) {
         this.stats = stats;
-        threads = new ThreadPoolExecutor(
-                threadCount,
-                threadCount,
-                10,
-                TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(queue),
-                Threads.numbered("gpuwarden-" + name));
-        threads.allowCoreThreadTimeOut(true);
+        threads =
+                Threads.pool(threadCount, new ArrayBlockingQueue<>(queue), Threads.numbered("gpuwarden-grpc-" + name));
     }
 
     /** Sends the supplier's value from the calling thread. The supplier must not block. */

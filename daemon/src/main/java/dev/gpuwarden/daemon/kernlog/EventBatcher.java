@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.kernlog;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.daemon.kernlog.Occurrence.Repetitions;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -231,13 +232,15 @@ final class EventBatcher {
         return taken;
     }
 
-    /** Stores batches until {@link #stop()}. Blocks; waits without end for a store that accepts nothing. */
-    void run(BatchTarget target) {
-        Batch batch;
-        do {
-            batch = take();
-            // After a failure a later batch must not store its position: it lies ahead of these events.
-        } while (deliver(batch, target) && !batch.last());
+    /**
+     * Stores the next batch. Blocks; waits without end for a store that accepts nothing.
+     *
+     * @return whether there is a next one, for a {@link LoopThread}
+     */
+    long storeNext(BatchTarget target) {
+        Batch batch = take();
+        // After a failure a later batch must not store its position: it lies ahead of these events.
+        return deliver(batch, target) && !batch.last() ? 0 : LoopThread.ENDED;
     }
 
     /** Makes the next batch the last one. Any thread may call it. */

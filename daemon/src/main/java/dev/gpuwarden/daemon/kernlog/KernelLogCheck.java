@@ -31,7 +31,7 @@ public final class KernelLogCheck implements HealthCheck {
 
     @Override
     public List<Finding> run(CheckContext context) {
-        return List.of(judge(context.kernelLog(), context.now()));
+        return List.of(judge(context.source(KernelLogStatus.class), context.now()));
     }
 
     static Finding judge(Reading<KernelLogStatus> log, Instant now) {

@@ -9,11 +9,12 @@ import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -38,7 +39,8 @@ public final class KernelLogMonitor implements AutoCloseable {
 
     private static final Duration NODE_WAIT = Duration.ofMillis(100);
     private static final int NODE_WAITS = 20;
-    private static final long CLOSE_MILLIS = 1000;
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
+    private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(500), Duration.ofMinutes(1));
 
     /** Enough for users' regular expressions, which recurse. */
     private static final long STACK_BYTES = 512 * 1024;
@@ -53,12 +55,13 @@ public final class KernelLogMonitor implements AutoCloseable {
     private final EventBatcher batcher;
     private final KernelLogStats.Counters counters;
     private final Clock clock;
-    private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
+    private final LoopThread reader = new LoopThread("gpuwarden-kernel-log", STACK_BYTES, this::follow);
+    private LogSource.Start from = LogSource.Start.FIRST;
+    private int attempts;
     private boolean verifies;
     private boolean doubted;
     private volatile @Nullable LogSource source;
-    private @Nullable Thread reader;
-    private @Nullable Thread writer;
+    private @Nullable LoopThread writer;
 
     /**
      * The monitor's environment.
@@ -114,11 +117,11 @@ public final class KernelLogMonitor implements AutoCloseable {
         if (off()) {
             return;
         }
-        LogSource.Start start = resume();
-        reader = launch("gpuwarden-kernel-log", () -> follow(start));
+        from = resume();
+        reader.start();
         BatchTarget target =
                 new BatchTarget(around.intake, around.faults, settings.quiet, verifies, clock, counters::error);
-        writer = launch("gpuwarden-kernel-events", () -> batcher.run(target));
+        writer = new LoopThread("gpuwarden-kernel-events", STACK_BYTES, () -> batcher.storeNext(target)).start();
     }
 
     private boolean off() {
@@ -151,41 +154,35 @@ public final class KernelLogMonitor implements AutoCloseable {
         return position.bootId().equals(boot.id());
     }
 
-    private static Thread launch(String name, Runnable body) {
-        Thread thread = Threads.daemon(name, STACK_BYTES, body);
-        thread.start();
-        return thread;
-    }
-
-    private void follow(LogSource.Start first) {
-        awaitNodes();
-        LogSource.Start start = first;
-        while (!backoff.isClosed()) {
-            try {
-                SourceSelector.Choice choice = sources.choose(start, true);
-                if (choice.source().isEmpty()) {
-                    unreadable(choice.why());
-                } else if (!backoff.isClosed()) {
-                    LogSource opened = choice.source().get();
-                    source = opened;
-                    counters.source(opened.name());
-                    if (opened.provesNothing()) {
-                        doubt(opened.name());
-                    }
-                    opened.read(new Reader());
-                }
-            } catch (RuntimeException e) {
-                LOG.log(Level.ERROR, "reading the kernel log failed", e);
-                unreadable(e.toString());
-                start = LogSource.Start.behind(batcher.cursor());
-            }
-            backoff.await();
+    /** Chooses a source and reads it until it ends. Returns the pause before the next attempt. */
+    private long follow() {
+        if (attempts++ == 0) {
+            awaitNodes();
         }
+        try {
+            SourceSelector.Choice choice = sources.choose(from, true);
+            if (choice.source().isEmpty()) {
+                unreadable(choice.why());
+            } else if (!reader.isClosed()) {
+                LogSource opened = choice.source().get();
+                source = opened;
+                counters.source(opened.name());
+                if (opened.provesNothing()) {
+                    doubt(opened.name());
+                }
+                opened.read(new Reader());
+            }
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "reading the kernel log failed", e);
+            unreadable(e.toString());
+            from = LogSource.Start.behind(batcher.cursor());
+        }
+        return RETRY.pause(attempts).toNanos();
     }
 
     /** Waits for the GPUs' UUIDs while the driver is opened: a fault without a UUID asks for more than it must. */
     private void awaitNodes() {
-        for (int i = 0; i < NODE_WAITS && !backoff.isClosed(); i++) {
+        for (int i = 0; i < NODE_WAITS && !reader.isClosed(); i++) {
             around.awaitNodes.accept(NODE_WAIT);
         }
     }
@@ -292,27 +289,22 @@ public final class KernelLogMonitor implements AutoCloseable {
     /** Stores what was read, and stops within about two seconds. */
     @Override
     public void close() {
-        backoff.close();
+        reader.end();
         LogSource open = source;
         if (open != null) {
             open.close();
         }
         join(reader);
         batcher.stop();
-        join(writer);
+        LoopThread storing = writer;
+        if (storing != null) {
+            join(storing);
+        }
     }
 
-    private static void join(@Nullable Thread thread) {
-        if (thread == null) {
-            return;
-        }
-        try {
-            thread.join(CLOSE_MILLIS);
-            if (thread.isAlive()) {
-                LOG.log(Level.WARNING, thread.getName() + " did not end in time");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private static void join(LoopThread thread) {
+        if (!thread.join(LONGEST_CLOSE)) {
+            LOG.log(Level.WARNING, thread + " did not end in time");
         }
     }
 }

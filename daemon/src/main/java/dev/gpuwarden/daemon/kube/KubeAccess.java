@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.kube;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.tls.Certificates;
 import dev.gpuwarden.core.util.PrivateKeys;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;
@@ -12,10 +12,8 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,7 +21,6 @@ import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -159,18 +156,10 @@ record KubeAccess(
         }
 
         private TrustManager @Nullable [] trust() throws IOException, GeneralSecurityException {
-            Optional<CredentialSource> ca = access.ca();
-            if (ca.isEmpty()) {
-                return null;
-            }
-            KeyStore store = empty();
-            int i = 0;
-            for (Certificate certificate : certificates(read.get(0), ca.get())) {
-                store.setCertificateEntry("ca" + i++, certificate);
-            }
-            TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            factory.init(store);
-            return factory.getTrustManagers();
+            return access.ca().isPresent()
+                    ? Certificates.signedBy(
+                            Certificates.parse(read.get(0), access.ca().get().toString()))
+                    : null;
         }
 
         private KeyManager @Nullable [] keys() throws IOException, GeneralSecurityException {
@@ -179,9 +168,10 @@ record KubeAccess(
             }
             KubeAccess.Identity identity = access.identity().get();
             int first = access.ca().isPresent() ? 1 : 0;
-            Certificate[] chain =
-                    certificates(read.get(first), identity.certificate()).toArray(new Certificate[0]);
-            KeyStore store = empty();
+            Certificate[] chain = Certificates.parse(
+                            read.get(first), identity.certificate().toString())
+                    .toArray(new Certificate[0]);
+            KeyStore store = Certificates.emptyStore();
             store.setKeyEntry(
                     "node",
                     PrivateKeys.parse(read.get(first + 1), identity.key().toString()),
@@ -190,31 +180,6 @@ record KubeAccess(
             KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             factory.init(store, new char[0]);
             return factory.getKeyManagers();
-        }
-
-        private static KeyStore empty() throws IOException, GeneralSecurityException {
-            KeyStore store = KeyStore.getInstance("PKCS12");
-            store.load(null, null);
-            return store;
-        }
-
-        /** Returns one or more certificates. Keys between them, as in a kubelet's file, are skipped. */
-        private static Collection<? extends Certificate> certificates(byte[] pem, CredentialSource from)
-                throws IOException, GeneralSecurityException {
-            String text = new String(pem, java.nio.charset.StandardCharsets.ISO_8859_1)
-                    .replaceAll("-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----", "");
-            Collection<? extends Certificate> found;
-            try {
-                found = CertificateFactory.getInstance("X.509")
-                        .generateCertificates(
-                                new ByteArrayInputStream(text.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1)));
-            } catch (GeneralSecurityException e) {
-                throw new IOException(from + ": not certificates in PEM: " + e.getMessage(), e);
-            }
-            if (found.isEmpty()) {
-                throw new IOException(from + ": expected a certificate in PEM, but there is none");
-            }
-            return found;
         }
     }
 }

@@ -1,8 +1,10 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /** A failed request to the API server. The message is written for users. */
@@ -14,9 +16,9 @@ final class KubeException extends IOException {
 
     private final int status;
     private final transient Optional<Duration> retryAfter;
-    private final transient JsonObject said;
+    private final transient Map<?, ?> said;
 
-    private KubeException(String message, int status, JsonObject said, Optional<Duration> retryAfter, Exception cause) {
+    private KubeException(String message, int status, Map<?, ?> said, Optional<Duration> retryAfter, Exception cause) {
         super(message, cause);
         this.status = status;
         this.said = said;
@@ -25,11 +27,7 @@ final class KubeException extends IOException {
 
     static KubeException unreachable(KubeAccess access, IOException cause) {
         return new KubeException(
-                "the API server " + access + " cannot be asked: " + text(cause),
-                0,
-                JsonObject.NONE,
-                Optional.empty(),
-                cause);
+                "the API server " + access + " cannot be asked: " + text(cause), 0, Map.of(), Optional.empty(), cause);
     }
 
     /**
@@ -38,8 +36,8 @@ final class KubeException extends IOException {
      * @param said the Status in the answer; empty if the answer was something else
      */
     static KubeException answered(
-            int status, JsonObject said, ApiRequest request, KubeAccess access, Optional<Duration> retryAfter) {
-        String reason = said.text("message");
+            int status, Map<?, ?> said, ApiRequest request, KubeAccess access, Optional<Duration> retryAfter) {
+        String reason = JsonTrees.text(said, "message");
         String words = reason.isEmpty() ? "" : ": " + shortened(reason);
         return new KubeException(
                 "the API server answers " + status + words + hint(status, reason, request, access),
@@ -86,14 +84,14 @@ final class KubeException extends IOException {
 
     /** Returns the server's own words; empty if there are none. */
     String answer() {
-        return said.text("message");
+        return JsonTrees.text(said, "message");
     }
 
     /** Returns which PodDisruptionBudget refuses an eviction; empty for every other answer. */
     Optional<String> budget() {
-        return said.object("details").objects("causes").stream()
-                .filter(cause -> cause.text("reason").equals("DisruptionBudget"))
-                .map(cause -> shortened(cause.text("message")))
+        return JsonTrees.objects(JsonTrees.object(said, "details"), "causes").stream()
+                .filter(cause -> JsonTrees.text(cause, "reason").equals("DisruptionBudget"))
+                .map(cause -> shortened(JsonTrees.text(cause, "message")))
                 .findFirst();
     }
 

@@ -1,9 +1,10 @@
 package dev.gpuwarden.daemon.kube;
 
-import dev.gpuwarden.api.kube.ObjectFields;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -33,6 +33,7 @@ public final class KubeWatch implements AutoCloseable {
     /** Length of a watch, so that all nodes do not connect again in the same moment. */
     private static final int SHORTEST_SECONDS = 300;
 
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30), 0.5);
 
     /** Receives the objects, in the thread of the watch. Methods must not block. */
@@ -71,12 +72,12 @@ public final class KubeWatch implements AutoCloseable {
     private final JsonReader json;
     private final Listener listener;
     private final Duration silence;
-    private final CountDownLatch ended = new CountDownLatch(1);
-    private final Thread thread;
+    private final LoopThread thread = new LoopThread("gpuwarden-kube-watch", this::turn);
     private volatile boolean listed;
     private volatile long currentNanos;
     private volatile String problem = "no list has arrived yet";
     private String logged = "";
+    private int failures;
 
     KubeWatch(KubeClient client, Selection selection, Listener listener, Duration silence) {
         this.client = client;
@@ -84,7 +85,6 @@ public final class KubeWatch implements AutoCloseable {
         this.json = JsonReader.ofDepth(JsonReader.DEEPEST).without(selection.skipped());
         this.listener = listener;
         this.silence = silence;
-        this.thread = Threads.daemon("gpuwarden-kube-watch", this::run);
         thread.start();
     }
 
@@ -98,28 +98,20 @@ public final class KubeWatch implements AutoCloseable {
         return Optional.of(since + problem);
     }
 
-    private void run() {
-        int failures = 0;
+    private long turn() throws InterruptedException {
         try {
-            while (ended.getCount() > 0) {
-                try {
-                    String version = list();
-                    if (failures > 0) {
-                        LOG.log(Level.INFO, "following " + selection + " again");
-                    }
-                    failures = 0;
-                    logged = "";
-                    follow(version);
-                    var unused = ended.await(1, TimeUnit.SECONDS);
-                } catch (IOException | RuntimeException e) {
-                    failures++;
-                    failed(e);
-                    var unused = ended.await(RETRY.pause(failures).toNanos(), TimeUnit.NANOSECONDS);
-                }
+            String version = list();
+            if (failures > 0) {
+                LOG.log(Level.INFO, "following " + selection + " again");
             }
-        } catch (InterruptedException e) {
-            // The daemon ends.
-            Thread.currentThread().interrupt();
+            failures = 0;
+            logged = "";
+            follow(version);
+            return PAUSE_NANOS;
+        } catch (IOException | RuntimeException e) {
+            failures++;
+            failed(e);
+            return RETRY.pause(failures).toNanos();
         }
     }
 
@@ -139,13 +131,13 @@ public final class KubeWatch implements AutoCloseable {
         for (int page = 0; page < MOST_PAGES; page++) {
             String path = selection.query() + "&limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + next);
             Map<?, ?> answer = client.ask(ApiRequest.get(selection.kind(), path), json);
-            all.addAll(ObjectFields.objects(answer, "items"));
-            Map<?, ?> metadata = ObjectFields.object(answer, "metadata");
-            next = ObjectFields.text(metadata, "continue");
+            all.addAll(JsonTrees.objects(answer, "items"));
+            Map<?, ?> metadata = JsonTrees.object(answer, "metadata");
+            next = JsonTrees.text(metadata, "continue");
             if (next.isEmpty()) {
                 listener.listed(all);
                 current(start);
-                return ObjectFields.text(metadata, "resourceVersion");
+                return JsonTrees.text(metadata, "resourceVersion");
             }
         }
         throw new IOException("expected at most " + PAGE * MOST_PAGES + " objects, but there are more");
@@ -159,7 +151,7 @@ public final class KubeWatch implements AutoCloseable {
     /** Returns when the API server has no changes since this version any more. */
     private void follow(String from) throws IOException, InterruptedException {
         String version = from;
-        while (ended.getCount() > 0) {
+        while (!thread.isClosed()) {
             int seconds = SHORTEST_SECONDS + ThreadLocalRandom.current().nextInt(SHORTEST_SECONDS);
             String path = selection.query() + "&watch=true&allowWatchBookmarks=true&timeoutSeconds=" + seconds
                     + "&resourceVersion=" + version;
@@ -167,20 +159,20 @@ public final class KubeWatch implements AutoCloseable {
                 current(System.nanoTime());
                 for (Optional<byte[]> line = lines.next(silence); line.isPresent(); line = lines.next(silence)) {
                     Map<?, ?> event = json.readObject(line.get());
-                    Map<?, ?> object = ObjectFields.object(event, "object");
-                    switch (ObjectFields.text(event, "type")) {
+                    Map<?, ?> object = JsonTrees.object(event, "object");
+                    switch (JsonTrees.text(event, "type")) {
                         case "ADDED", "MODIFIED" -> listener.changed(object);
                         case "DELETED" -> listener.removed(object);
                         case "ERROR" -> {
-                            if (ObjectFields.number(object, "code") == GONE) {
+                            if (JsonTrees.number(object, "code") == GONE) {
                                 return;
                             }
-                            throw new IOException("the watch ends: " + ObjectFields.text(object, "message"));
+                            throw new IOException("the watch ends: " + JsonTrees.text(object, "message"));
                         }
                         // BOOKMARK, which has a version alone.
                         default -> {}
                     }
-                    version = ObjectFields.text(ObjectFields.object(object, "metadata"), "resourceVersion");
+                    version = JsonTrees.text(JsonTrees.object(object, "metadata"), "resourceVersion");
                     current(System.nanoTime());
                 }
             } catch (KubeException e) {
@@ -190,14 +182,12 @@ public final class KubeWatch implements AutoCloseable {
                 throw e;
             }
             problem = "the watch has ended";
-            var unused = ended.await(1, TimeUnit.SECONDS);
+            thread.pause(PAUSE_NANOS);
         }
     }
 
     @Override
     public void close() {
-        ended.countDown();
-        thread.interrupt();
-        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
+        thread.interrupt(Duration.ofSeconds(2));
     }
 }

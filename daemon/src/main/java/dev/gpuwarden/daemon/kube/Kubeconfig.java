@@ -1,13 +1,20 @@
 package dev.gpuwarden.daemon.kube;
 
+import static dev.gpuwarden.core.util.JsonTrees.object;
+import static dev.gpuwarden.core.util.JsonTrees.text;
+
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.daemon.kube.KubeAccess.Identity;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,7 +27,7 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  * for each use. Settings that this client does not support are errors: credential plugins, proxies, and above all
  * skipping the verification of the server's certificate.
  */
-record Kubeconfig(Path file, JsonObject root) {
+record Kubeconfig(Path file, Map<?, ?> root) {
 
     private static final Set<String> CLUSTER = Set.of(
             "server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "extensions");
@@ -42,7 +49,7 @@ record Kubeconfig(Path file, JsonObject root) {
                             LoadSettings.builder().setLabel(file.toString()).build())
                     .loadFromString(Files.readString(file));
             if (root instanceof Map<?, ?> map) {
-                return new Kubeconfig(file.toAbsolutePath(), JsonObject.of(map)).access();
+                return new Kubeconfig(file.toAbsolutePath(), texts(map)).access();
             }
             throw new UserError(file + ": expected a kubeconfig, that is, a YAML mapping");
         } catch (YamlEngineException e) {
@@ -54,15 +61,35 @@ record Kubeconfig(Path file, JsonObject root) {
         }
     }
 
+    /** Returns the mapping without nulls, and with the text of each scalar. */
+    private static Map<String, Object> texts(Map<?, ?> yaml) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        yaml.forEach((key, value) -> {
+            if (value != null) {
+                fields.put(String.valueOf(key), plain(value));
+            }
+        });
+        return fields;
+    }
+
+    private static Object plain(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            return texts(map);
+        }
+        return value instanceof List<?> list
+                ? list.stream().filter(Objects::nonNull).map(Kubeconfig::plain).toList()
+                : value.toString();
+    }
+
     private KubeAccess access() {
-        String current = root.text("current-context");
+        String current = text(root, "current-context");
         if (current.isEmpty()) {
             throw wrong("current-context", "expected the name of a context, but it is empty");
         }
-        JsonObject context = named("contexts", current).object("context");
-        JsonObject cluster = named("clusters", context.text("cluster")).object("cluster");
-        JsonObject user = named("users", context.text("user")).object("user");
-        if (cluster.text("insecure-skip-tls-verify").equals("true")) {
+        Map<?, ?> context = object(named("contexts", current), "context");
+        Map<?, ?> cluster = object(named("clusters", text(context, "cluster")), "cluster");
+        Map<?, ?> user = object(named("users", text(context, "user")), "user");
+        if (text(cluster, "insecure-skip-tls-verify").equals("true")) {
             throw wrong(
                     "insecure-skip-tls-verify",
                     "is refused, since any host on the network path could take the token: set certificate-authority instead");
@@ -75,27 +102,27 @@ record Kubeconfig(Path file, JsonObject root) {
             throw wrong("client-certificate", "goes together with client-key");
         }
         return new KubeAccess(
-                KubeAccess.address(cluster.text("server"), file.toString()),
+                KubeAccess.address(text(cluster, "server"), file.toString()),
                 material(cluster, "certificate-authority"),
                 certificate.map(chain -> new Identity(chain, key.orElseThrow())),
                 token(user),
                 file.toString());
     }
 
-    private Optional<CredentialSource> token(JsonObject user) {
+    private Optional<CredentialSource> token(Map<?, ?> user) {
         // Like kubectl: the file takes precedence, since it is renewed.
-        if (!user.text("tokenFile").isEmpty()) {
-            return Optional.of(CredentialSource.of(path(user.text("tokenFile"))));
+        if (!text(user, "tokenFile").isEmpty()) {
+            return Optional.of(CredentialSource.of(path(text(user, "tokenFile"))));
         }
-        String token = user.text("token");
+        String token = text(user, "token");
         return token.isEmpty()
                 ? Optional.empty()
                 : Optional.of(CredentialSource.of(token.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
     /** Returns a certificate or key. Data take precedence over a file, as in kubectl. */
-    private Optional<CredentialSource> material(JsonObject fields, String name) {
-        String data = fields.text(name + "-data");
+    private Optional<CredentialSource> material(Map<?, ?> fields, String name) {
+        String data = text(fields, name + "-data");
         if (!data.isEmpty()) {
             try {
                 return Optional.of(CredentialSource.of(Base64.getDecoder().decode(data.replaceAll("\\s", ""))));
@@ -103,7 +130,7 @@ record Kubeconfig(Path file, JsonObject root) {
                 throw wrong(name + "-data", "is no base64");
             }
         }
-        String path = fields.text(name);
+        String path = text(fields, name);
         return path.isEmpty() ? Optional.empty() : Optional.of(CredentialSource.of(path(path)));
     }
 
@@ -111,15 +138,15 @@ record Kubeconfig(Path file, JsonObject root) {
         return file.resolveSibling(text);
     }
 
-    private JsonObject named(String list, String name) {
-        return root.objects(list).stream()
-                .filter(each -> each.text("name").equals(name))
+    private Map<?, ?> named(String list, String name) {
+        return JsonTrees.objects(root, list).stream()
+                .filter(each -> text(each, "name").equals(name))
                 .findFirst()
                 .orElseThrow(() -> wrong(list, "expected one called '" + name + "', but there is none"));
     }
 
-    private void onlyKnown(JsonObject fields, Set<String> known, String supported) {
-        Set<String> unknown = new TreeSet<>(fields.names());
+    private void onlyKnown(Map<?, ?> fields, Set<String> known, String supported) {
+        Set<String> unknown = new TreeSet<>(JsonTrees.copy(fields).keySet());
         unknown.removeAll(known);
         if (!unknown.isEmpty()) {
             throw wrong(String.join(", ", unknown), "not supported: " + supported);

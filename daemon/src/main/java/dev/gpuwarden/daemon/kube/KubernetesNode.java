@@ -4,6 +4,7 @@ import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
 import dev.gpuwarden.daemon.sink.Forwarder;
 import dev.gpuwarden.daemon.sink.Sink;
@@ -121,7 +122,7 @@ public final class KubernetesNode implements AutoCloseable {
         private final boolean dryRun;
         private final KubeClient client;
         private final EventRepeats repeats;
-        private final RateLimiter limiter = new RateLimiter(BURST, EACH, System.nanoTime());
+        private final RateLimit limiter = new RateLimit(BURST, EACH.toNanos(), 1, System::nanoTime);
         private final CountDownLatch closed = new CountDownLatch(1);
 
         EventSink(String node, boolean dryRun, KubeClient client, EventRepeats repeats) {
@@ -149,10 +150,10 @@ public final class KubernetesNode implements AutoCloseable {
         }
 
         private void put(EventObject event) throws KubeException, InterruptedException {
-            if (closed.await(limiter.waitNanos(System.nanoTime()), TimeUnit.NANOSECONDS)) {
+            if (closed.await(limiter.waitNanos(node), TimeUnit.NANOSECONDS)) {
                 throw new InterruptedException("the daemon ends");
             }
-            limiter.take(System.nanoTime());
+            var unusedPermit = limiter.take(node);
             boolean made = client.ask(ApiRequest.event(event.body(node, ApiRequest.MANAGER)))
                     .isPresent();
             repeats.sent(event);

@@ -1,13 +1,18 @@
 package dev.gpuwarden.daemon.kube;
 
+import static dev.gpuwarden.core.util.JsonTrees.object;
+import static dev.gpuwarden.core.util.JsonTrees.text;
+
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.api.kube.ForeignJanitor;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -99,46 +104,41 @@ public final class MaintenanceGate {
     }
 
     private Optional<String> read(KubeClient client) throws KubeException, InterruptedException {
-        JsonObject[] read = new JsonObject[3];
-        for (int i = 0; i < read.length; i++) {
+        List<Map<?, ?>> read = new ArrayList<>();
+        for (String path : act.paths()) {
             try {
-                read[i] = client.ask(ApiRequest.get(
-                                ApiRequest.Kind.maintenance, act.paths().get(i)))
-                        .orElse(JsonObject.NONE);
+                read.add(client.ask(ApiRequest.get(ApiRequest.Kind.maintenance, path))
+                        .orElse(Map.of()));
             } catch (KubeException e) {
                 if (e.status() != NOT_FOUND) {
                     throw e;
                 }
-                read[i] = JsonObject.NONE;
+                read.add(Map.of());
             }
         }
-        return refusal(act, read[0], read[1], read[2]);
+        return refusal(act, read.get(0), read.get(1), read.get(2));
     }
 
     /** Returns the reason why the act must not happen; empty if it may. An object that does not exist is empty. Pure. */
-    static Optional<String> refusal(Act act, JsonObject node, JsonObject lease, JsonObject resource) {
+    static Optional<String> refusal(Act act, Map<?, ?> node, Map<?, ?> lease, Map<?, ?> resource) {
         String which = "Node " + act.node() + ": expected ";
-        String uid = node.object("metadata").text("uid");
+        Map<?, ?> metadata = object(node, "metadata");
+        String uid = text(metadata, "uid");
         if (!uid.equals(act.nodeUid())) {
             return Optional.of(which + "UID " + act.nodeUid() + ", seen " + seen(uid) + ": it was created again");
         }
-        if (!Boolean.TRUE.equals(node.object("spec").map().get("unschedulable"))) {
+        if (!JsonTrees.isTrue(object(node, "spec"), "unschedulable")) {
             return Optional.of(which + "a cordoned Node, seen one without a cordon");
         }
         Map<String, String> labels = new HashMap<>();
-        node.object("metadata")
-                .object("labels")
-                .map()
-                .forEach((key, value) -> labels.put(String.valueOf(key), String.valueOf(value)));
+        object(metadata, "labels").forEach((key, value) -> labels.put(key, String.valueOf(value)));
         Optional<String> upgrade = DriverUpgrade.underWay(labels);
         if (upgrade.isPresent() && !act.plural().equals("terminatenodes")) {
             return Optional.of("Node " + act.node() + ": " + upgrade.get());
         }
-        JsonObject lock = lease.object("metadata");
-        List<JsonObject> owners = lock.objects("ownerReferences");
-        if (owners.size() != 1
-                || !owners.get(0).text("uid").equals(act.uid())
-                || lock.names().contains(DELETED)) {
+        Map<?, ?> lock = object(lease, "metadata");
+        List<Map<String, Object>> owners = JsonTrees.objects(lock, "ownerReferences");
+        if (owners.size() != 1 || !text(owners.get(0), "uid").equals(act.uid()) || lock.containsKey(DELETED)) {
             return Optional.of(which + "its lock to be held by " + act.resource() + ", seen "
                     + seen(String.join(
                             ", ", owners.stream().map(MaintenanceGate::owner).toList())));
@@ -146,56 +146,55 @@ public final class MaintenanceGate {
         return ofResource(act, resource);
     }
 
-    private static String owner(JsonObject reference) {
-        return reference.text("kind") + " " + reference.text("name");
+    private static String owner(Map<?, ?> reference) {
+        return text(reference, "kind") + " " + text(reference, "name");
     }
 
     private static String seen(String text) {
         return text.isEmpty() ? "none" : text;
     }
 
-    private static Optional<String> ofResource(Act act, JsonObject resource) {
+    private static Optional<String> ofResource(Act act, Map<?, ?> resource) {
         String which = act.resource() + ": expected ";
-        JsonObject metadata = resource.object("metadata");
-        JsonObject status = resource.object("status");
-        if (!metadata.text("uid").equals(act.uid())) {
-            return Optional.of(which + "UID " + act.uid() + ", seen " + seen(metadata.text("uid")));
+        Map<?, ?> metadata = object(resource, "metadata");
+        Map<?, ?> status = object(resource, "status");
+        if (!text(metadata, "uid").equals(act.uid())) {
+            return Optional.of(which + "UID " + act.uid() + ", seen " + seen(text(metadata, "uid")));
         }
-        if (metadata.names().contains(DELETED)) {
+        if (metadata.containsKey(DELETED)) {
             return Optional.of(which + "it to stay, seen its deletion");
         }
-        if (!Long.toString(act.generation())
-                .equals(String.valueOf(metadata.map().get("generation")))) {
-            return Optional.of(which + "the spec of generation " + act.generation() + ", seen "
-                    + metadata.map().get("generation"));
+        if (!Long.toString(act.generation()).equals(String.valueOf(metadata.get("generation")))) {
+            return Optional.of(
+                    which + "the spec of generation " + act.generation() + ", seen " + metadata.get("generation"));
         }
-        if (!status.text("completionTime").isEmpty()) {
-            return Optional.of(which + "it to be in progress, seen its end at " + status.text("completionTime"));
+        if (!text(status, "completionTime").isEmpty()) {
+            return Optional.of(which + "it to be in progress, seen its end at " + text(status, "completionTime"));
         }
         Optional<String> other = ForeignJanitor.of(act.resource(), finalizers(metadata), statusManagers(metadata));
         if (other.isPresent()) {
             return Optional.of(which + "one janitor, seen another: " + other.get());
         }
         Set<String> over = act.plural().equals("gpuresets") ? Set.of("ResetJobCompleted") : Set.of();
-        return status.objects("conditions").stream()
-                .filter(each -> over.contains(each.text("type"))
-                        || each.text("type").equals("SignalSent")
-                                && each.text("status").equals("False"))
+        return JsonTrees.objects(status, "conditions").stream()
+                .filter(each -> over.contains(text(each, "type"))
+                        || text(each, "type").equals("SignalSent")
+                                && text(each, "status").equals("False"))
                 .findFirst()
-                .map(each -> which + "it to be in progress, seen " + each.text("type") + " " + each.text("status") + " "
-                        + each.text("reason"));
+                .map(each -> which + "it to be in progress, seen " + text(each, "type") + " " + text(each, "status")
+                        + " " + text(each, "reason"));
     }
 
-    private static List<String> finalizers(JsonObject metadata) {
-        return metadata.map().get("finalizers") instanceof List<?> all
+    private static List<String> finalizers(Map<?, ?> metadata) {
+        return metadata.get("finalizers") instanceof List<?> all
                 ? all.stream().map(String::valueOf).toList()
                 : List.of();
     }
 
-    private static List<String> statusManagers(JsonObject metadata) {
-        return metadata.objects("managedFields").stream()
-                .filter(each -> each.text("subresource").equals("status"))
-                .map(each -> each.text("manager"))
+    private static List<String> statusManagers(Map<?, ?> metadata) {
+        return JsonTrees.objects(metadata, "managedFields").stream()
+                .filter(each -> text(each, "subresource").equals("status"))
+                .map(each -> text(each, "manager"))
                 .toList();
     }
 

@@ -10,9 +10,10 @@ import dev.gpuwarden.core.check.NodeLabels;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
-import dev.gpuwarden.daemon.sink.Wakeup;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -64,11 +64,9 @@ public final class NodeReconciler implements AutoCloseable {
     private final NodeStatusSource facts;
     private final Clock clock;
     private final Duration readInterval;
-    private final Wakeup wakeup = new Wakeup();
-    private final CountDownLatch ended = new CountDownLatch(1);
-    private final RateLimiter limiter = new RateLimiter(BURST, EACH, System.nanoTime());
-    private final RateLimiter repeatLimiter = new RateLimiter(1, REPEATED_EACH, System.nanoTime());
-    private final Thread thread;
+    private final RateLimit limiter = new RateLimit(BURST, EACH.toNanos(), 1, System::nanoTime);
+    private final RateLimit repeatLimiter = new RateLimit(1, REPEATED_EACH.toNanos(), 1, System::nanoTime);
+    private final LoopThread thread = new LoopThread("gpuwarden-kube-node", Threads.SMALL_STACK_BYTES, this::run);
 
     private @Nullable NodeView view;
     private long readAgainNanos;
@@ -90,7 +88,6 @@ public final class NodeReconciler implements AutoCloseable {
         this.repeats = target.repeats;
         this.facts = facts;
         this.clock = target.clock;
-        this.thread = Threads.daemon("gpuwarden-kube-node", Threads.SMALL_STACK_BYTES, this::run);
     }
 
     void start() {
@@ -99,19 +96,13 @@ public final class NodeReconciler implements AutoCloseable {
 
     /** Schedules a turn, since something may have changed. Never blocks. */
     public void wake() {
-        wakeup.signal();
+        thread.wake();
     }
 
-    private void run() {
-        try {
-            while (ended.getCount() > 0) {
-                wakeup.await(turn());
-                var unused = ended.await(SETTLE_NANOS, TimeUnit.NANOSECONDS);
-            }
-        } catch (InterruptedException e) {
-            // The daemon ends; the next one starts from the Node's state.
-            Thread.currentThread().interrupt();
-        }
+    private long run() throws InterruptedException {
+        thread.await(turn());
+        thread.pause(SETTLE_NANOS);
+        return 0;
     }
 
     /** Returns the time until the next turn without a wakeup. */
@@ -142,7 +133,7 @@ public final class NodeReconciler implements AutoCloseable {
             Optional<List<Condition>> conditions =
                     NodeConditions.change(faults, facts.complete(), there, clock.instant());
             if (conditions.isPresent()) {
-                long wait = limiter.waitNanos(System.nanoTime());
+                long wait = limiter.waitNanos(node);
                 if (wait > 0) {
                     return wait;
                 }
@@ -155,7 +146,7 @@ public final class NodeReconciler implements AutoCloseable {
         if (parts.contains(Part.labels)) {
             Map<String, @Nullable String> labels = labelChanges(facts.results(), facts.complete(), faults, there);
             if (!labels.isEmpty()) {
-                long wait = limiter.waitNanos(System.nanoTime());
+                long wait = limiter.waitNanos(node);
                 if (wait > 0) {
                     return wait;
                 }
@@ -177,13 +168,13 @@ public final class NodeReconciler implements AutoCloseable {
         return there;
     }
 
-    private static NodeView view(Optional<JsonObject> node) {
-        return NodeView.of(node.orElse(JsonObject.NONE).map(), ApiRequest.MANAGER);
+    private static NodeView view(Optional<Map<?, ?>> node) {
+        return NodeView.of(node.orElse(Map.of()), ApiRequest.MANAGER);
     }
 
     private NodeView write(ApiRequest request, String what) throws KubeException, InterruptedException {
         NodeView after = view(client.ask(request));
-        limiter.take(System.nanoTime());
+        var unused = limiter.take(node);
         if (!what.isEmpty()) {
             LOG.log(Level.INFO, (dryRun ? "dry run: would write to Node " : "wrote to Node ") + node + ": " + what);
         }
@@ -209,11 +200,11 @@ public final class NodeReconciler implements AutoCloseable {
         if (!parts.contains(Part.events) || !repeats.anyRepeated()) {
             return Long.MAX_VALUE;
         }
-        long wait = repeatLimiter.waitNanos(System.nanoTime());
+        long wait = repeatLimiter.waitNanos(node);
         if (wait > 0) {
             return wait;
         }
-        repeatLimiter.take(System.nanoTime());
+        var unusedPermit = repeatLimiter.take(node);
         for (StoredEvent stored : repeats.repeated()) {
             EventObject event = EventObject.of(List.of(stored), node).get(0);
             if (repeats.countsOne(event)) {
@@ -238,14 +229,13 @@ public final class NodeReconciler implements AutoCloseable {
         failures++;
         Duration wait = RETRY.pause(failures).multipliedBy(slow ? SLOW : 1);
         // Not on the wakeup: a change is no reason to try sooner.
-        var unused = ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
+        thread.pause(wait.toNanos());
     }
 
     @Override
     public void close() {
-        ended.countDown();
-        thread.interrupt();
-        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
+        // The next daemon starts from the Node's state.
+        thread.interrupt(Duration.ofSeconds(2));
     }
 
     /** The node's current faults and check results. Thread-safe; never blocks. */

@@ -6,7 +6,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverInfo;
-import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.Opening;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.Locale;
@@ -40,7 +40,7 @@ final class NodeCollector implements Collector {
         } else if (driver instanceof DriverState.Silent silent) {
             out.add("gpuwarden_driver", labels(silent.info()), 1);
         }
-        for (DriverOpening.Reason reason : DriverOpening.Reason.values()) {
+        for (Opening.Reason reason : Opening.Reason.values()) {
             boolean is = driver instanceof DriverState.Unavailable none && none.reason() == reason;
             out.add(
                     "gpuwarden_driver_unavailable",

@@ -110,10 +110,10 @@ public final class ApiHandler implements HttpHandler {
         };
     }
 
-    /** Returns 1: an answer may use megabytes while it is built. */
+    /** One thread: an answer may use megabytes while it is built. */
     @Override
-    public int threads() {
-        return 1;
+    public Limits limits() {
+        return Limits.READING.withThreads(1);
     }
 
     private static HttpAnswer json(Object tree) {

@@ -49,8 +49,8 @@ public final class LongPollHandler implements HttpHandler, AutoCloseable {
     }
 
     @Override
-    public int threads() {
-        return PAGES;
+    public Limits limits() {
+        return Limits.READING.withThreads(PAGES);
     }
 
     @Override

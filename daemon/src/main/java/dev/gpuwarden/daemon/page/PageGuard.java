@@ -124,7 +124,7 @@ public final class PageGuard implements GuardedHandler.Guard {
     record QueueingHandler(HttpHandler handler, int waiting, Semaphore answering) implements HttpHandler.Wrapper {
 
         QueueingHandler(HttpHandler handler, int waiting) {
-            this(handler, waiting, new Semaphore(handler.threads()));
+            this(handler, waiting, new Semaphore(handler.limits().threads()));
         }
 
         @Override
@@ -138,8 +138,8 @@ public final class PageGuard implements GuardedHandler.Guard {
         }
 
         @Override
-        public int threads() {
-            return handler.threads() + waiting;
+        public Limits limits() {
+            return handler.limits().withThreads(handler.limits().threads() + waiting);
         }
     }
 }

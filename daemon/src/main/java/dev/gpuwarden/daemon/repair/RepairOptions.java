@@ -247,7 +247,7 @@ public final class RepairOptions {
                 log,
                 clock,
                 System::nanoTime);
-        return Optional.of(parts.add(ServerRepair.start(loop, around.faults())));
+        return Optional.of(parts.add(new ServerRepair(loop, around.faults())));
     }
 
     private static List<GpuIdentity> identities(Surroundings around) {

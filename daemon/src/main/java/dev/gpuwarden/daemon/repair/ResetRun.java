@@ -5,6 +5,7 @@ import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.run.SameProgram;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import dev.gpuwarden.daemon.reset.GpuReset;
@@ -133,25 +134,18 @@ record ResetRun(
     }
 
     private static Optional<String> failedStep(Map<String, @Nullable Object> report) {
-        if (report.get("steps") instanceof List<?> steps) {
-            for (Object step : steps) {
-                if (step instanceof Map<?, ?> map && Boolean.FALSE.equals(map.get("done"))) {
-                    return Optional.of(String.valueOf(map.get("name")));
-                }
-            }
-        }
-        return Optional.empty();
+        return JsonTrees.objects(report, "steps").stream()
+                .filter(step -> Boolean.FALSE.equals(step.get("done")))
+                .map(step -> String.valueOf(step.get("name")))
+                .findFirst();
     }
 
     private static String detail(Map<String, @Nullable Object> report, String name) {
-        if (report.get("steps") instanceof List<?> steps) {
-            for (Object step : steps) {
-                if (step instanceof Map<?, ?> map && name.equals(map.get("name"))) {
-                    return String.valueOf(map.get("detail"));
-                }
-            }
-        }
-        return "without a detail";
+        return JsonTrees.objects(report, "steps").stream()
+                .filter(step -> name.equals(step.get("name")))
+                .map(step -> String.valueOf(step.get("detail")))
+                .findFirst()
+                .orElse("without a detail");
     }
 
     private static String lastLine(String err) {

@@ -1,10 +1,9 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.core.event.EventReader;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,24 +18,19 @@ public final class ServerRepair implements AutoCloseable {
     private static final Duration LONGEST_CLOSE = ResetRun.UNDO.plusSeconds(6);
 
     /** Faults wake the thread; time changes decisions too. */
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final ServerRepairLoop loop;
-    private final Semaphore wake = new Semaphore(1);
+    private final LoopThread thread = new LoopThread("gpuwarden-repair", this::turn).atEnd(this::end);
     private final EventReader.Subscription subscription;
-    private final Thread thread;
-    private volatile boolean stopped;
+    /** Used by the thread alone. */
+    private boolean broken;
 
-    private ServerRepair(ServerRepairLoop loop, EventReader faults) {
+    /** Starts the thread. */
+    ServerRepair(ServerRepairLoop loop, EventReader faults) {
         this.loop = loop;
-        subscription = faults.listen(change -> wake.release());
-        thread = Threads.daemon("gpuwarden-repair", this::run);
-    }
-
-    static ServerRepair start(ServerRepairLoop loop, EventReader faults) {
-        ServerRepair repair = new ServerRepair(loop, faults);
-        repair.thread.start();
-        return repair;
+        subscription = faults.listen(change -> thread.wake());
+        thread.start();
     }
 
     public RepairStatus status() {
@@ -48,26 +42,20 @@ public final class ServerRepair implements AutoCloseable {
         return loop.status().state() == RepairStatus.State.WORKING ? LONGEST_CLOSE : Duration.ZERO;
     }
 
-    private void run() {
+    private long turn() throws InterruptedException {
         try {
-            takeTurns();
-            // The interrupt that ends the turns must not end this too.
-            var unused = Thread.interrupted();
-            loop.close();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            return Math.min(loop.step().toNanos(), LONGEST_PAUSE_NANOS);
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, "this is a bug in gpuwarden; no more repairs until the daemon starts again", e);
+            broken = true;
+            return LoopThread.ENDED;
         }
     }
 
-    private void takeTurns() {
+    private void end() {
         try {
-            while (!stopped) {
-                wake.drainPermits();
-                Duration pause = loop.step();
-                long most = Math.min(pause.toMillis(), LONGEST_PAUSE.toMillis());
-                var unused = wake.tryAcquire(Math.max(0, most), TimeUnit.MILLISECONDS);
+            if (!broken) {
+                loop.close();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -77,9 +65,7 @@ public final class ServerRepair implements AutoCloseable {
     /** Stops within 18 s: a reset that runs as a child undoes its steps, and then the start of stopped units is requested. */
     @Override
     public void close() {
-        stopped = true;
         subscription.close();
-        thread.interrupt();
-        Threads.join(thread, LONGEST_CLOSE.toMillis());
+        thread.interrupt(LONGEST_CLOSE);
     }
 }

@@ -4,6 +4,7 @@ import dev.gpuwarden.checks.view.EventView;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.file.LineLog;
+import dev.gpuwarden.cli.file.RotatingLog;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.io.IOException;
 import java.nio.channels.Channels;
@@ -11,7 +12,6 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.List;
@@ -33,15 +33,13 @@ final class FileSink implements Sink {
     private static final JsonReader READER = JsonReader.ofDepth(8);
 
     private final Path file;
-    private final LineLog log;
-    private final long maxBytes;
+    private final RotatingLog log;
     /** Ids of the last events in the file, which may be sent again. */
     private @Nullable Set<String> written;
 
     FileSink(Path file, long maxBytes) {
         this.file = file;
-        this.log = new LineLog(file);
-        this.maxBytes = maxBytes;
+        this.log = new RotatingLog(file, maxBytes, 1);
     }
 
     @Override
@@ -61,10 +59,6 @@ final class FileSink implements Sink {
             }
         }
         byte[] bytes = lines.toString().getBytes(StandardCharsets.UTF_8);
-        long size = log.size();
-        if (size > 0 && size + bytes.length > maxBytes) {
-            Files.move(file, older(), StandardCopyOption.REPLACE_EXISTING);
-        }
         // The lines that a failed call leaves are read again.
         written = null;
         log.append(bytes);
@@ -74,16 +68,12 @@ final class FileSink implements Sink {
     /** Returns the ids of the whole lines at the end of both files. A line that cannot be read counts as not written. */
     private Set<String> recover() throws IOException {
         Set<String> found = new HashSet<>();
-        for (Path each : List.of(older(), file)) {
+        for (Path each : List.of(RotatingLog.older(file, 1), file)) {
             if (Files.exists(each)) {
                 LineLog.wholeLines(tail(each)).lines().forEach(line -> id(line).ifPresent(found::add));
             }
         }
         return found;
-    }
-
-    private Path older() {
-        return file.resolveSibling(file.getFileName() + ".1");
     }
 
     private static String tail(Path file) throws IOException {

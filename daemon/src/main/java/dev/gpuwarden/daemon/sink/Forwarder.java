@@ -4,20 +4,18 @@ import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A thread that sends stored events to one sink, in order, and acknowledges them in the store. It sleeps while no
  * event waits. A sink receives every event at least once: events that were sent but not acknowledged when the daemon
  * ended are sent again.
  */
-public final class Forwarder implements Runnable, AutoCloseable {
+public final class Forwarder implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Forwarder.class.getName());
     /** Events of one request, so that a sink that was away is not flooded and a failed request is soon repeated. */
@@ -27,18 +25,16 @@ public final class Forwarder implements Runnable, AutoCloseable {
 
     private final Sink sink;
     private final Outbox outbox;
-    private final Wakeup wakeup = new Wakeup();
     private final EventReader.Subscription subscription;
-    private final Thread thread;
-    private final CountDownLatch ended = new CountDownLatch(1);
+    private final LoopThread thread;
     private int failuresInARow;
     private final SinkStats.Counters counters = new SinkStats.Counters();
 
     private Forwarder(Sink sink, Outbox outbox, EventReader book) {
         this.sink = sink;
         this.outbox = outbox;
-        this.subscription = book.listen(change -> wakeup.signal());
-        this.thread = Threads.daemon("gpuwarden-sink-" + sink.name(), this);
+        this.thread = new LoopThread("gpuwarden-sink-" + sink.name(), this::sendNext).atEnd(sink::close);
+        this.subscription = book.listen(change -> thread.wake());
     }
 
     /** Starts after the sink's last acknowledgement, or with the next event for a new sink. */
@@ -53,33 +49,18 @@ public final class Forwarder implements Runnable, AutoCloseable {
         return counters.stats(sink.name(), outbox.lag(sink.name()));
     }
 
-    @Override
-    public void run() {
+    /** Sends the next events, until none waits. */
+    private long sendNext() throws InterruptedException {
         try {
-            while (ended.getCount() > 0) {
-                sendAll();
-                wakeup.await();
+            List<StoredEvent> events = outbox.next(sink.name(), BATCH);
+            if (events.isEmpty()) {
+                return LoopThread.UNTIL_WOKEN;
             }
-        } catch (InterruptedException e) {
-            // The daemon ends; the next one sends the remaining events.
-            Thread.currentThread().interrupt();
-        } finally {
-            sink.close();
+            send(events);
+        } catch (IOException | RuntimeException e) {
+            failed(e);
         }
-    }
-
-    private void sendAll() throws InterruptedException {
-        while (ended.getCount() > 0) {
-            try {
-                List<StoredEvent> events = outbox.next(sink.name(), BATCH);
-                if (events.isEmpty()) {
-                    return;
-                }
-                send(events);
-            } catch (IOException | RuntimeException e) {
-                failed(e);
-            }
-        }
+        return 0;
     }
 
     private void send(List<StoredEvent> events) throws IOException, InterruptedException {
@@ -123,14 +104,13 @@ public final class Forwarder implements Runnable, AutoCloseable {
         failuresInARow++;
         Duration wait = RETRY.pause(failuresInARow);
         // Not on the wakeup: a new event is no reason to try sooner.
-        ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
+        thread.pause(wait.toNanos());
     }
 
     @Override
     public void close() {
-        ended.countDown();
         subscription.close();
-        thread.interrupt();
-        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
+        // The next daemon sends the remaining events.
+        thread.interrupt(Duration.ofSeconds(2));
     }
 }

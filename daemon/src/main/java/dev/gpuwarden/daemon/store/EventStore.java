@@ -11,13 +11,14 @@ import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.node.KnownGpus;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.daemon.store.ConnectionManager.CommittedState;
 import dev.gpuwarden.daemon.store.StoreStats.EventCounts;
 import dev.gpuwarden.daemon.store.WriteRequest.AppendRequest;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +34,7 @@ import java.util.function.Consumer;
 public final class EventStore implements EventWriter, EventReader, Outbox, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(EventStore.class.getName());
-    private static final long CLOSE_MILLIS = 2000;
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
 
     /** The largest recording of one event, compressed, in bytes. */
     public static final int LARGEST_RECORDING = 1 << 20;
@@ -46,7 +47,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
     private final ConnectionManager connections;
     private final StoreStats stats = new StoreStats();
     private final CopyOnWriteArrayList<Consumer<EventChange>> listeners = new CopyOnWriteArrayList<>();
-    private final Thread thread;
+    private final LoopThread thread;
 
     private EventStore(DatabaseFile place, StoreSettings settings, Clock clock) {
         this.place = place;
@@ -63,7 +64,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
                 this::currentListeners,
                 reader::closeIfUnused,
                 settings.roomInterval);
-        thread = Threads.daemon("gpuwarden-store", writer);
+        thread = new LoopThread("gpuwarden-store", writer::next).atEnd(writer::end);
     }
 
     /**
@@ -304,7 +305,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
         // The last connection that closes copies the write-ahead log into the file.
         reader.close();
         requests.end();
-        Threads.join(thread, CLOSE_MILLIS);
+        var unused = thread.join(LONGEST_CLOSE);
         reader.close();
         place.close();
     }

@@ -25,7 +25,7 @@ public final class FaultRoomCheck implements HealthCheck {
 
     @Override
     public List<Finding> run(CheckContext context) {
-        return List.of(judge(context.leftOut()));
+        return List.of(judge(context.source(LeftOut.class)));
     }
 
     static Finding judge(Reading<LeftOut> leftOut) {

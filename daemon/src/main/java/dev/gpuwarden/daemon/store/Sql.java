@@ -31,6 +31,9 @@ final class Sql implements AutoCloseable {
     /** Statements in the order of their last use. */
     private final Map<String, PreparedStatement> statements = new LinkedHashMap<>(64, 0.75f, true);
 
+    private boolean transactional;
+    private boolean begun;
+
     private Sql(Connection connection) {
         this.connection = connection;
     }
@@ -47,17 +50,33 @@ final class Sql implements AutoCloseable {
         return new Sql(JDBC.createConnection(JDBC.PREFIX + place, properties));
     }
 
-    /** Starts transactions, each of which {@link #commit} ends. */
-    void transactions() throws SQLException {
-        connection.setAutoCommit(false);
+    /** Begins a transaction with the next statement, and another one after each {@link #commit}. */
+    void transactions() {
+        transactional = true;
     }
 
     void commit() throws SQLException {
-        connection.commit();
+        if (begun) {
+            execute("COMMIT");
+            begun = false;
+        }
+    }
+
+    /** Takes the lock for writing first. SQLite waits for it only here: after a read it refuses it immediately. */
+    private void begin() throws SQLException {
+        if (transactional && !begun) {
+            execute("BEGIN IMMEDIATE");
+            begun = true;
+        }
     }
 
     /** Runs statements without a result. */
     void run(String sql) throws SQLException {
+        begin();
+        execute(sql);
+    }
+
+    private void execute(String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.executeUpdate(sql);
         }
@@ -116,6 +135,7 @@ final class Sql implements AutoCloseable {
     }
 
     private PreparedStatement prepared(String sql, @Nullable Object... values) throws SQLException {
+        begin();
         PreparedStatement statement = statements.get(sql);
         if (statement == null) {
             if (statements.size() == MOST_STATEMENTS) {

@@ -113,12 +113,6 @@ public final class StoreSettings {
         return this;
     }
 
-    /** For tests and embedding. */
-    public StoreSettings withRepeatWindow(Duration window) {
-        repeatWindow = window;
-        return this;
-    }
-
     /** For tests. */
     StoreSettings withRoomInterval(Duration interval) {
         roomInterval = interval;

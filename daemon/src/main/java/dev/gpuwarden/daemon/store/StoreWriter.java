@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.daemon.store.ConnectionManager.CommittedState;
 import dev.gpuwarden.daemon.store.WriteRequest.AppendRequest;
 import java.lang.System.Logger.Level;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * The writer's thread of the store. All requests that wait form one transaction, so that many callers share one sync
  * of the disk. It sleeps while nothing waits.
  */
-final class StoreWriter implements Runnable {
+final class StoreWriter {
 
     private static final System.Logger LOG = System.getLogger(StoreWriter.class.getName());
     private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(100), Duration.ofSeconds(5));
@@ -40,6 +41,7 @@ final class StoreWriter implements Runnable {
     private final StoreStats stats;
     private final Supplier<Consumer<EventChange>> listeners;
     private final Runnable hourly;
+    private final List<WriteRequest<?>> batch = new ArrayList<>();
     private final PendingBuffer pending = new PendingBuffer();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
@@ -84,27 +86,35 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    @Override
-    public void run() {
+    /** Waits for requests or other work, and does it. Returns whether there is more, for a {@link LoopThread}. */
+    long next() {
         requests.own();
-        List<WriteRequest<?>> batch = new ArrayList<>();
+        if (!requests.hasMore()) {
+            return LoopThread.ENDED;
+        }
         try {
-            while (requests.hasMore()) {
-                take(batch);
-                turn(batch);
-            }
-        } finally {
-            requests.close(batch);
-            if (!pending.isEmpty()) {
-                LOG.log(
-                        Level.ERROR,
-                        pending.events() + " held events are lost: the disk took no writes until the daemon ended");
-            }
-            connections.close();
+            take();
+            turn();
+            return 0;
+        } catch (RuntimeException e) {
+            // It is not known which of the requests were answered.
+            LOG.log(Level.ERROR, "the event store ends", e);
+            return LoopThread.ENDED;
         }
     }
 
-    private void take(List<WriteRequest<?>> batch) {
+    /** Fails the requests that wait, and closes the database. The last work of the thread. */
+    void end() {
+        requests.close(batch);
+        if (!pending.isEmpty()) {
+            LOG.log(
+                    Level.ERROR,
+                    pending.events() + " held events are lost: the disk took no writes until the daemon ended");
+        }
+        connections.close();
+    }
+
+    private void take() {
         long now = System.nanoTime();
         long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
         if (trouble == null && scanDue && nextScanNanos - wake < 0) {
@@ -115,7 +125,7 @@ final class StoreWriter implements Runnable {
     }
 
     /** Writes the held events, then the batch, then cleans up. If the disk takes no writes, holds or refuses the batch. */
-    private void turn(List<WriteRequest<?>> batch) {
+    private void turn() {
         boolean waiting = trouble != null && !requests.isEnding() && System.nanoTime() - retryAtNanos < 0;
         if (!waiting) {
             try {

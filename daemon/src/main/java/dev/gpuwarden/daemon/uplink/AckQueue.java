@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.NodeReport;
-import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.core.util.Wakeup;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.EventReader;
-import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.core.util.Wakeup;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 

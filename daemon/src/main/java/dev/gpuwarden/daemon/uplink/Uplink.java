@@ -4,10 +4,11 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.grpc.EventLoop;
 import dev.gpuwarden.daemon.sink.SinkStats;
+import dev.gpuwarden.daemon.uplink.request.RequestKind;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
@@ -16,7 +17,6 @@ import io.grpc.stub.MetadataUtils;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -49,9 +49,8 @@ public final class Uplink implements AutoCloseable {
     private final RateLimit early = new RateLimit(EARLY_ATTEMPTS, EARLY_ATTEMPT_NANOS, 1, System::nanoTime);
     private final SinkStats.Counters counters = new SinkStats.Counters();
     private final EventLoop loop = new EventLoop();
-    private final CountDownLatch ended = new CountDownLatch(1);
     private final EventCursor cursor;
-    private final Thread thread;
+    private final LoopThread thread = new LoopThread("gpuwarden-uplink", this::turn);
     private int failures;
     private String logged = "";
 
@@ -61,7 +60,6 @@ public final class Uplink implements AutoCloseable {
         this.timeouts = timeouts;
         this.backoff = timeouts.backoff();
         this.cursor = EventCursor.of(node);
-        this.thread = Threads.daemon("gpuwarden-uplink", this::run);
     }
 
     static Uplink start(UplinkNode node, UplinkAddress address, Timeouts timeouts) {
@@ -74,22 +72,17 @@ public final class Uplink implements AutoCloseable {
         return counters.stats(NAME, node.outbox().lag(NAME));
     }
 
-    private void run() {
-        try {
-            while (ended.getCount() > 0) {
-                long fatal = cursor.lastFatal();
-                Disconnect ending = connect();
-                failures++;
-                Duration wait = backoff.pause(failures).multipliedBy(ending.slowness());
-                if (ended.getCount() > 0) {
-                    note(ending);
-                }
-                pause(wait, fatal);
-            }
-        } catch (InterruptedException e) {
-            // The daemon ends; the next one sends the remaining events.
-            Thread.currentThread().interrupt();
+    /** Connects, sends until the connection ends, and waits for the time of the next attempt. */
+    private long turn() throws InterruptedException {
+        long fatal = cursor.lastFatal();
+        Disconnect ending = connect();
+        failures++;
+        Duration wait = backoff.pause(failures).multipliedBy(ending.slowness());
+        if (!thread.isClosed()) {
+            note(ending);
         }
+        pause(wait, fatal);
+        return 0;
     }
 
     /**
@@ -100,7 +93,7 @@ public final class Uplink implements AutoCloseable {
     private void pause(Duration wait, long fatal) throws InterruptedException {
         long until = System.nanoTime() + wait.toNanos();
         boolean shortened = false;
-        while (ended.getCount() > 0) {
+        while (!thread.isClosed()) {
             long left = until - System.nanoTime();
             if (!shortened && left > EARLY_SPREAD.toNanos() && cursor.lastFatal() > fatal && early.take(NAME)) {
                 shortened = true;
@@ -123,8 +116,7 @@ public final class Uplink implements AutoCloseable {
             // Errors too: without this thread the node is silent until the daemon starts again.
             return Disconnect.local(e);
         } finally {
-            node.access().end();
-            node.vram().end();
+            node.requests().forEach(RequestKind::end);
             if (channel != null) {
                 channel.shutdownNow();
             }
@@ -170,10 +162,9 @@ public final class Uplink implements AutoCloseable {
 
     @Override
     public void close() {
-        ended.countDown();
         cursor.close();
-        thread.interrupt();
-        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
+        // The next daemon sends the remaining events.
+        thread.interrupt(Duration.ofSeconds(2));
         loop.close();
     }
 

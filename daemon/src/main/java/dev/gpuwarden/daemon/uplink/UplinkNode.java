@@ -6,19 +6,17 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.checkpoint.PodSignals;
-import dev.gpuwarden.daemon.vram.kube.VramRequests;
+import dev.gpuwarden.daemon.uplink.request.RequestKind;
 import java.time.Clock;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
- * The node that reports, and the parts of the daemon that answer the aggregator's requests.
+ * The node that reports, and the registry of its requests to and from the aggregator.
  *
  * @param gpus the GPUs of the node, with their kept names where they report none now; must not block
- * @param holders reads the holders of the node's GPUs; may take seconds
- * @param signals sends signals to pods before their end; may block
- * @param access the page's token reviews
- * @param vram the VRAM budgets of this node's pods
+ * @param requests each kind of request, in the order in which their messages are sent
  */
 public record UplinkNode(
         String name,
@@ -28,12 +26,15 @@ public record UplinkNode(
         Outbox outbox,
         Clock clock,
         Supplier<List<GpuIdentity>> gpus,
-        Supplier<Reading<GpuHolders>> holders,
-        SignalSender signals,
-        TokenReviewRequests access,
-        VramRequests vram) {
+        List<RequestKind> requests) {
 
-    /** Creates a node that requests no VRAM budgets. */
+    /**
+     * Creates a node that also answers the aggregator's requests.
+     *
+     * @param holders reads the holders of the node's GPUs; may take seconds
+     * @param signals sends signals to pods before their end; may block
+     * @param further further kinds of requests
+     */
     public UplinkNode(
             String name,
             String bootId,
@@ -44,8 +45,19 @@ public record UplinkNode(
             Supplier<List<GpuIdentity>> gpus,
             Supplier<Reading<GpuHolders>> holders,
             SignalSender signals,
-            TokenReviewRequests access) {
-        this(name, bootId, version, book, outbox, clock, gpus, holders, signals, access, new VramRequests(""));
+            RequestKind... further) {
+        this(
+                name,
+                bootId,
+                version,
+                book,
+                outbox,
+                clock,
+                gpus,
+                Stream.concat(
+                                Stream.of(further),
+                                Stream.of(Responders.holders(holders, clock), Responders.signals(signals)))
+                        .toList());
     }
 
     /** A sender of signals to pods. It may block, and is called by one thread at a time. */

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.uplink;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.FlowLimits;
+import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Refusal;
 import dev.gpuwarden.api.v1.Welcome;
@@ -36,8 +37,6 @@ final class UplinkSession {
     private final NameReports names;
     private final FaultReports faults;
     private final EventWindow events;
-    private final HolderResponder holders;
-    private final SignalResponder signals;
 
     private boolean accepted;
     private boolean again;
@@ -79,8 +78,6 @@ final class UplinkSession {
         this.names = new NameReports(node.gpus());
         this.faults = new FaultReports(node, cursor::lastSequence);
         this.events = new EventWindow(node.book());
-        this.holders = new HolderResponder(node.holders(), node.clock(), cursor.wakeup());
-        this.signals = new SignalResponder(node.signals(), cursor.wakeup());
         this.fatalQueued = cursor.lastFatal();
     }
 
@@ -111,16 +108,14 @@ final class UplinkSession {
         long last = cursor.lastSequence();
         List<StoredEvent> first = node.outbox().next(Uplink.NAME, 1);
         events.passOver(first.isEmpty() ? last : first.get(0).sequence() - 1);
-        call.onNext(UplinkCodec.report(UplinkCodec.hello(node.clock().instant())
+        Hello.Builder hello = UplinkCodec.hello(node.clock().instant())
                 .setNodeName(node.name())
                 .setBootId(node.bootId())
                 .setVersion(node.version())
                 .setAcknowledgedSequence(events.position())
-                .setDroppedEvents(node.outbox().lag(Uplink.NAME).dropped())
-                .setAnswersLookups(true)
-                .setAnswersSignals(true)
-                .setVramResource(node.vram().resource())
-                .build()));
+                .setDroppedEvents(node.outbox().lag(Uplink.NAME).dropped());
+        node.requests().forEach(kind -> kind.greet(hello));
+        call.onNext(UplinkCodec.report(hello.build()));
     }
 
     // ---- messages of the aggregator ----
@@ -135,13 +130,10 @@ final class UplinkSession {
                 case LIMITS -> limits = EventWindow.SendLimits.of(one.getLimits());
                 case TELL_AGAIN -> again = true;
                 case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
-                case LOOKUP -> holders.asked(one.getLookup().getId());
-                case SIGNAL -> signals.asked(one.getSignal());
-                case ACCESS_VERDICT -> node.access().received(one.getAccessVerdict());
-                case VRAM_ANSWER -> node.vram().received(one.getVramAnswer());
-                case BUDGETED_PODS -> node.vram().received(one.getBudgetedPods());
-                // A message of a newer version.
-                case ACKNOWLEDGEMENT_NOT_SET -> {}
+                // No kind receives a message of a newer version.
+                default -> {
+                    var unused = node.requests().stream().anyMatch(kind -> kind.received(one));
+                }
             }
         }
         if (!messages.isEmpty()) {
@@ -166,8 +158,7 @@ final class UplinkSession {
         }
         accepted = true;
         limits = EventWindow.SendLimits.of(welcome.getLimits());
-        node.access().welcome(welcome.getAnswersAccessReviews(), cursor.wakeup());
-        node.vram().welcome(welcome.getVramResource(), cursor.wakeup());
+        node.requests().forEach(kind -> kind.welcome(welcome, cursor.wakeup()));
         // The aggregator may have more events than acknowledged here, if the node was killed before it stored an
         // acknowledgement.
         long has = Math.min(welcome.getAcknowledgedSequence(), cursor.lastSequence());
@@ -205,19 +196,13 @@ final class UplinkSession {
         if (again && now - reportedNanos >= REPORT_AGAIN_NANOS) {
             begin();
         }
-        all(node.access()::next);
-        all(node.vram()::next);
+        node.requests().forEach(kind -> all(kind::next));
         if (call.isReady()) {
             names.next(now).ifPresent(this::send);
         }
         while (faults.pages().hasNext() && call.isReady()) {
             send(faults.pages().next());
         }
-        holders.startLookup(now);
-        if (call.isReady()) {
-            holders.answer().ifPresent(this::send);
-        }
-        all(signals::answer);
         if (cursor.take()) {
             events.more();
             names.refresh();
@@ -319,7 +304,6 @@ final class UplinkSession {
             left = Math.min(left, reportedNanos + REPORT_AGAIN_NANOS - now);
         }
         if (accepted) {
-            left = Math.min(left, holders.pauseNanos(now));
             left = Math.min(left, call.isReady() ? names.pauseNanos(now) : Long.MAX_VALUE);
         }
         if (faults.done() && call.isReady() && !acks.leaving()) {

@@ -187,7 +187,7 @@ public final class VramOptions {
         List<Actuator> actuators = new ArrayList<>(actuators(processes));
         if (kube.wanted()) {
             AdvertisedBudget.Rules amounts = kube.rules(rules().pressure());
-            PodBudgets pods = parts.add(PodBudgets.start(
+            PodBudgets pods = parts.add(new PodBudgets(
                     cluster,
                     kubelet,
                     sampler::snapshot,

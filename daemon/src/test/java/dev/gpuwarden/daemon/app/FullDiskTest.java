@@ -42,7 +42,8 @@ class FullDiskTest {
                 "repair.RepairLogOnFullDisk",
                 "sink.FileSinkOnFullDisk",
                 "vram.trace.DecisionFileOnFullDisk",
-                "store.StoreOnFullDisk"
+                "store.StoreOnFullDisk",
+                "app.FilesOnFullDisk"
             })
     void noWholeLineIsLostAtAnyCut(String name) throws IOException {
         Path memory = Path.of("/dev/shm");

@@ -263,8 +263,7 @@ class GpuResetCommandTest {
 
     @Test
     void aResetNamesAGpuAndARestoreNamesNone() {
-        GpuResetCommand command = new GpuResetCommand(
-                () -> fail("no driver"), () -> fail("no compute driver"), () -> fail("no collectives"));
+        GpuResetCommand command = new GpuResetCommand(() -> fail("no driver"));
         assertThatThrownBy(command::call).hasMessageStartingWith("expected at least one GPU, or --restore");
         command.names = List.of("1");
         command.restore = true;

@@ -4,8 +4,8 @@ import dev.gpuwarden.checks.CheckEnvironment;
 import dev.gpuwarden.checks.CheckPlan;
 import dev.gpuwarden.checks.CheckRunner;
 import dev.gpuwarden.checks.NodeFixture;
+import dev.gpuwarden.checks.Sources;
 import dev.gpuwarden.checks.TimeGrid;
-import dev.gpuwarden.checks.WorkSources;
 import dev.gpuwarden.checks.access.GpuReleases;
 import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.checks.process.CallingProcess;
@@ -89,9 +89,7 @@ final class ServedNode implements AutoCloseable {
                         gpu -> dev.gpuwarden.core.check.GpuHistory.NONE,
                         Limits.NONE,
                         Expectations.NONE,
-                        () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
-                        () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
-                        WorkSources.NONE,
+                        Sources.NONE,
                         NodePaths.of(folder, folder, folder),
                         Clock.systemUTC()),
                 results -> {},

@@ -108,7 +108,7 @@ class KubeClientTest {
                 .hasMessage("the API server answers 429: too many")
                 .extracting(KubeException::retryAfter)
                 .isEqualTo(Optional.of(Duration.ofSeconds(1)));
-        assertThat(client.ask(ApiRequest.read("n")).orElseThrow().text("kind")).isEqualTo("Node");
+        assertThat(client.ask(ApiRequest.read("n")).orElseThrow().get("kind")).isEqualTo("Node");
         assertThat(System.nanoTime() - answered)
                 .isGreaterThan(Duration.ofMillis(900).toNanos());
         assertThat(tally.stats().get("read"))

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.gpuwarden.daemon.kube.MaintenanceGate.Act;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -37,8 +36,8 @@ class MaintenanceGateTest {
     @TempDir
     Path folder;
 
-    private static JsonObject json(String text) throws IOException {
-        return JsonObject.json(new ByteArrayInputStream(text.replace('\'', '"').getBytes(StandardCharsets.UTF_8)));
+    private static Map<?, ?> json(String text) throws IOException {
+        return KubeClient.USED.readObject(text.replace('\'', '"'));
     }
 
     @ParameterizedTest(name = "{0}: {1} -> {2}")
@@ -66,7 +65,7 @@ class MaintenanceGateTest {
                 "resource | ServicesTornDown | ResetJobCompleted | seen ResetJobCompleted True",
             })
     void eachFactThatChangedWithholdsTheAct(String object, String before, String after, String why) throws Exception {
-        List<JsonObject> read = new ArrayList<>();
+        List<Map<?, ?>> read = new ArrayList<>();
         for (Map.Entry<String, String> each :
                 List.of(Map.entry("node", NODE), Map.entry("lease", LEASE), Map.entry("resource", RESOURCE))) {
             boolean changed = each.getKey().equals(object);

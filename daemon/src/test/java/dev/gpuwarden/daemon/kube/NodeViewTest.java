@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.api.kube.Condition;
 import dev.gpuwarden.api.kube.NodeView;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -35,13 +33,13 @@ class NodeViewTest {
               "images": [{"names": ["a", "b"], "sizeBytes": 12}], "nodeInfo": {"kubeletVersion": ""}}}
             """;
 
-    private static JsonObject read(String json) throws IOException {
-        return JsonObject.json(new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
+    private static Map<?, ?> read(String json) throws IOException {
+        return KubeClient.USED.readObject(json);
     }
 
     @Test
     void readsConditionsLabelsAndWhoseTheyAre() throws IOException {
-        NodeView view = NodeView.of(read(NODE).map(), ApiRequest.MANAGER);
+        NodeView view = NodeView.of(read(NODE), ApiRequest.MANAGER);
         assertThat(view.labels()).isEqualTo(Map.of("autopilot.ibm.com/gpuhealth", "EVICT", "keep", "me"));
         assertThat(view.own()).as("by apply, and there").containsExactly("GpuState");
         assertThat(view.conditions()).containsOnlyKeys("GpuState", "Ready");

@@ -73,11 +73,6 @@ final class Scrapes {
         }
 
         @Override
-        public long refusedValues() {
-            return 0;
-        }
-
-        @Override
         public long driverOpenings() {
             return 1;
         }

@@ -44,7 +44,14 @@ class PageGuardTest {
     private static Request request(String from, String host, String authorization) throws IOException {
         Map<String, String> headers = Map.of("Host", host, "Authorization", authorization);
         return new Request(
-                "/", Map.of(), InetAddress.getByName(from), false, false, name -> headers.getOrDefault(name, ""));
+                "GET",
+                "/",
+                Map.of(),
+                InetAddress.getByName(from),
+                false,
+                false,
+                name -> headers.getOrDefault(name, ""),
+                new byte[0]);
     }
 
     private static int status(PageGuard door, String from, String host, String authorization) throws Exception {
@@ -166,8 +173,8 @@ class PageGuardTest {
             }
 
             @Override
-            public int threads() {
-                return 1;
+            public Limits limits() {
+                return Limits.READING.withThreads(1);
             }
         };
         List<Socket> strangers = new ArrayList<>();

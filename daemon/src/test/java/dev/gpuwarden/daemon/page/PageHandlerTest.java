@@ -66,8 +66,15 @@ class PageHandlerTest {
     }
 
     private Optional<HttpAnswer> get(String path) {
-        Request request =
-                new Request(path, Map.of(), java.net.InetAddress.getLoopbackAddress(), false, false, header -> "");
+        Request request = new Request(
+                "GET",
+                path,
+                Map.of(),
+                java.net.InetAddress.getLoopbackAddress(),
+                false,
+                false,
+                header -> "",
+                new byte[0]);
         return site.has(path) ? Optional.of(site.answer(request)) : Optional.empty();
     }
 

@@ -228,8 +228,8 @@ class StoreTroubleTest extends StoreFixture {
             assertThat(told).isEmpty();
             assertThat(all()).hasSize(1);
         }
-        until(() -> store().status().heldEvents() == 0);
-        assertThat(store().status().trouble()).isEmpty();
+        until(() -> store().status().trouble().isEmpty());
+        assertThat(store().status().heldEvents()).isZero();
         assertThat(store().accept(Events.xid("48", 3))).isEqualTo(Receipt.DUPLICATE);
         assertThat(all())
                 .extracting(one -> one.event().message())
@@ -248,6 +248,23 @@ class StoreTroubleTest extends StoreFixture {
         reopen();
         assertThat(store().faults()).containsExactlyInAnyOrderElementsOf(faults).hasSize(2);
         assertThat(store().position("kmsg")).isPresent();
+    }
+
+    /** SQLite waits for the lock of another program when a transaction begins. Once it has read, SQLite refuses a write immediately. */
+    @Test
+    void aTransactionHasTheLockBeforeItReads() throws Exception {
+        store().accept(Events.xid("79", 1));
+        close();
+        try (Sql sql = Sql.open(file().toString());
+                Connection other = DriverManager.getConnection("jdbc:sqlite:" + file());
+                Statement statement = other.createStatement()) {
+            statement.execute("PRAGMA busy_timeout = 0");
+            sql.transactions();
+            assertThat(sql.number("SELECT count(*) FROM events")).isEqualTo(1);
+            assertThatThrownBy(() -> statement.execute("BEGIN IMMEDIATE")).hasMessageContaining("SQLITE_BUSY");
+            sql.commit();
+            statement.execute("BEGIN IMMEDIATE");
+        }
     }
 
     @Test

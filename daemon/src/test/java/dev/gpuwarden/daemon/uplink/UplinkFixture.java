@@ -12,6 +12,7 @@ import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Kept;
+import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -85,7 +86,8 @@ abstract class UplinkFixture {
                 () -> gpus,
                 () -> Reading.absent(Absence.NO_DATA),
                 (id, uid, signal) -> new PodSignals.Answer(0, "off"),
-                new TokenReviewRequests());
+                new TokenReviewRequests(),
+                new VramRequests(""));
     }
 
     Uplink uplink(UplinkOptions options, String address, Uplink.Timeouts patience) {

@@ -24,6 +24,7 @@ import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Kept;
+import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
@@ -75,7 +76,17 @@ class UplinkQuestionsTest {
         UplinkOptions options = new UplinkOptions();
         options.insecure = true;
         UplinkNode node = new UplinkNode(
-                "node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC(), List::of, holders, signals, access);
+                "node-1",
+                "boot-1",
+                "1.2.3",
+                store,
+                store,
+                Clock.systemUTC(),
+                List::of,
+                holders,
+                signals,
+                access,
+                new VramRequests(""));
         return Uplink.start(node, UplinkAddress.of(options, "127.0.0.1:" + port), patience);
     }
 

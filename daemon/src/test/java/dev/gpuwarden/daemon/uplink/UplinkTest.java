@@ -12,6 +12,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.KnownGpus;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class UplinkTest extends UplinkFixture {
@@ -203,10 +204,17 @@ class UplinkTest extends UplinkFixture {
             for (int i = 0; i < many; i++) {
                 report("m" + i);
             }
-            until(() -> last().tellings.size() == 2 && last().faultEntities().size() == many);
-            assertThat(last().ahead).hasSizeLessThanOrEqualTo(UplinkCodec.MOST_AHEAD);
+            // On a busy machine all faults are sent before the last ones exist, which then go ahead.
+            until(() -> last().tellings.size() >= 2 && reportedOrAhead().size() == many);
+            assertThat(last().faultEntities()).hasSizeGreaterThan(UplinkCodec.MOST_AHEAD);
             assertThat(uplink.stats().failures()).isZero();
         }
+    }
+
+    private Set<String> reportedOrAhead() {
+        Set<String> all = last().faultEntities();
+        all.addAll(last().ahead);
+        return all;
     }
 
     @Test

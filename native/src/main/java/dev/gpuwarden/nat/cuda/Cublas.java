@@ -1,12 +1,13 @@
 package dev.gpuwarden.nat.cuda;
 
-import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.lib.LibrarySearch;
-import dev.gpuwarden.nat.lib.LibrarySearch.Found;
 import dev.gpuwarden.nat.lib.NativeMemory;
+import dev.gpuwarden.nat.lib.SharedLibrary;
 import dev.gpuwarden.nat.lib.ToolkitFolders;
 import java.nio.file.Path;
 import java.util.List;
@@ -40,22 +41,25 @@ final class Cublas {
             return Reading.of(found);
         }
         List<String> sonames = sonames();
-        Found search = LibrarySearch.search(sonames, paths, ToolkitFolders.of(sonames, System.getenv(), Path.of("/")));
-        if (search instanceof Found.Missing missing) {
-            return absent(missing.why());
+        Reading<CublasLibrary> library = LibrarySearch.search(
+                        sonames, paths, ToolkitFolders.of(sonames, System.getenv(), Path.of("/")))
+                .then(Cublas::usable)
+                .reading();
+        if (library instanceof Reading.Absent<CublasLibrary> none) {
+            return Reading.absent(none.cause(), none.code(), none.detail() + ": " + REMEDY);
         }
-        CublasLibrary library = new CublasLibrary(((Found.Library) search).library());
-        if (!library.missing().isEmpty()) {
-            String lacks = library.path() + " is no usable cuBLAS: it lacks " + String.join(", ", library.missing());
-            return Reading.absent(Absence.FAILED, 0, lacks + ": " + REMEDY);
-        }
-        found = library;
-        return Reading.of(library);
+        found = library.asOptional().orElseThrow();
+        return library;
     }
 
-    private static Reading<CublasLibrary> absent(Unavailable why) {
-        Absence cause = why.reason() == Reason.LIBRARY_MISSING ? Absence.NOT_SUPPORTED : Absence.FAILED;
-        return Reading.absent(cause, 0, why.detail() + ": " + REMEDY);
+    private static Opening<CublasLibrary> usable(SharedLibrary file) {
+        CublasLibrary library = new CublasLibrary(file);
+        return library.missing().isEmpty()
+                ? new Opened<>(library)
+                : new Unavailable<>(
+                        Reason.LIBRARY_UNUSABLE,
+                        0,
+                        library.path() + " is no usable cuBLAS: it lacks " + String.join(", ", library.missing()));
     }
 
     /** Returns names from the driver's version downwards. */

@@ -1,23 +1,22 @@
 package dev.gpuwarden.nat.cuda;
 
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverOptions;
-import dev.gpuwarden.nat.cuda.CudaStart.Started;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
 
 /** A factory of compute drivers on libcuda.so.1, which comes with every driver. */
 public final class CudaProvider implements ComputeProvider {
 
     @Override
-    public ComputeOpening open(DriverOptions options) {
-        Started started = CudaStart.start(options);
-        if (started instanceof Started.Missing missing) {
-            return missing.why();
-        }
-        CudaLibrary library = ((Started.Ready) started).library();
+    public Opening<ComputeDriver> open(DriverOptions options) {
+        return CudaStart.start(options).then(library -> opened(library, options));
+    }
+
+    private static Opening<ComputeDriver> opened(CudaLibrary library, DriverOptions options) {
         try {
-            return new Opened(CudaDriver.of(library, new Cublas(library, options.matrixLibraryPaths())));
+            return new Opened<>(CudaDriver.of(library, new Cublas(library, options.matrixLibraryPaths())));
         } catch (CudaException e) {
             return CudaStart.unavailable(library, e);
         }

@@ -1,13 +1,13 @@
 package dev.gpuwarden.nat.driver;
 
-import dev.gpuwarden.core.port.DriverOpening;
-import dev.gpuwarden.core.port.DriverOpening.Opened;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.lib.LibrarySearch;
-import dev.gpuwarden.nat.lib.LibrarySearch.Found;
 import dev.gpuwarden.nat.nvml.NvmlLibrary;
 import dev.gpuwarden.nat.nvml.NvmlReturn;
 import dev.gpuwarden.nat.nvml.NvmlSession;
@@ -32,19 +32,12 @@ public final class NvmlProvider implements DriverProvider {
     private static final Path CONTROL_DEVICE = Path.of("/dev/nvidiactl");
 
     @Override
-    public String name() {
-        return "nvml";
+    public Opening<Driver> open(DriverOptions options) {
+        return LibrarySearch.search(LibrarySearch.NVML, options.libraryPaths())
+                .then(library -> start(new NvmlLibrary(library), options));
     }
 
-    @Override
-    public DriverOpening open(DriverOptions options) {
-        Found found = LibrarySearch.search(LibrarySearch.NVML, options.libraryPaths());
-        return found instanceof Found.Library library
-                ? start(new NvmlLibrary(library.library()), options)
-                : ((Found.Missing) found).why();
-    }
-
-    private static DriverOpening start(NvmlLibrary library, DriverOptions options) {
+    private static Opening<Driver> start(NvmlLibrary library, DriverOptions options) {
         String missing = NEEDED.stream()
                 .filter(symbol -> !library.has(symbol))
                 .map(NvmlSymbol::symbol)
@@ -54,7 +47,7 @@ public final class NvmlProvider implements DriverProvider {
         }
         if (!missing.isEmpty()) {
             library.close();
-            return new Unavailable(
+            return new Unavailable<>(
                     Reason.LIBRARY_UNUSABLE, 0, library.path() + " is no usable driver library: it lacks " + missing);
         }
         NvmlSession session = new NvmlSession(library);
@@ -66,7 +59,7 @@ public final class NvmlProvider implements DriverProvider {
             library.close();
             return unavailable(code, answered, Files.exists(KERNEL_DRIVER), Files.isReadable(CONTROL_DEVICE));
         }
-        return new Opened(NvmlDriver.of(session, options));
+        return new Opened<>(NvmlDriver.of(session, options));
     }
 
     /** Returns which of the two parts is of another version, for a failure that has this cause. */
@@ -101,9 +94,9 @@ public final class NvmlProvider implements DriverProvider {
      * @param kernelDriver whether the kernel driver is loaded
      * @param controlDevice whether the control device exists
      */
-    static Unavailable unavailable(int code, String answered, boolean kernelDriver, boolean controlDevice) {
+    static Unavailable<Driver> unavailable(int code, String answered, boolean kernelDriver, boolean controlDevice) {
         if (code == NvmlReturn.DRIVER_NOT_LOADED && kernelDriver && !controlDevice) {
-            return new Unavailable(
+            return new Unavailable<>(
                     Reason.NO_PERMISSION,
                     code,
                     answered + "; the kernel driver is loaded (" + KERNEL_DRIVER + "), but this process cannot open "
@@ -115,6 +108,6 @@ public final class NvmlProvider implements DriverProvider {
             case NvmlReturn.NO_PERMISSION -> Reason.NO_PERMISSION;
             default -> Reason.FAILED;
         };
-        return new Unavailable(reason, code, answered);
+        return new Unavailable<>(reason, code, answered);
     }
 }

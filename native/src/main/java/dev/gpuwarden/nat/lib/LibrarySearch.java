@@ -1,7 +1,9 @@
 package dev.gpuwarden.nat.lib;
 
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.lib.SharedLibrary.Loading;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,20 +37,13 @@ public final class LibrarySearch {
 
     private LibrarySearch() {}
 
-    public sealed interface Found {
-        record Library(SharedLibrary library) implements Found {}
-
-        /** No library that loads, with the places that were searched or the loader's errors. */
-        record Missing(Unavailable why) implements Found {}
-    }
-
     /**
-     * Searches for a library.
+     * Searches for a library, and loads it. Without one that loads, the detail has the places that were searched, or the loader's errors.
      *
      * @param soname its name for the loader
      * @param first files or folders that are searched before the loader's own search
      */
-    public static Found search(String soname, List<String> first) {
+    public static Opening<SharedLibrary> search(String soname, List<String> first) {
         return search(List.of(soname), first, List.of());
     }
 
@@ -58,7 +53,7 @@ public final class LibrarySearch {
      * @param sonames in the order of preference
      * @param last folders that are searched after all others
      */
-    public static Found search(List<String> sonames, List<String> first, List<String> last) {
+    public static Opening<SharedLibrary> search(List<String> sonames, List<String> first, List<String> last) {
         try {
             return tried(sonames, first, last);
         } catch (LinkageError e) {
@@ -66,7 +61,7 @@ public final class LibrarySearch {
         }
     }
 
-    private static Found tried(List<String> sonames, List<String> first, List<String> last) {
+    private static Opening<SharedLibrary> tried(List<String> sonames, List<String> first, List<String> last) {
         List<String> unusable = new ArrayList<>();
         List<String> looked = new ArrayList<>();
         for (String candidate : candidates(sonames, first, last)) {
@@ -77,7 +72,7 @@ public final class LibrarySearch {
             }
             Loading loading = load(candidate, path);
             if (loading instanceof Loading.Loaded loaded) {
-                return new Found.Library(loaded.library());
+                return new Opened<>(loaded.library());
             }
             String why = ((Loading.Refused) loading).why();
             // The loader names the file that it took; where it found none, it repeats the bare name.
@@ -95,8 +90,8 @@ public final class LibrarySearch {
                 : missing(Reason.LIBRARY_UNUSABLE, String.join("; ", unusable));
     }
 
-    private static Found missing(Reason reason, String detail) {
-        return new Found.Missing(new Unavailable(reason, 0, detail));
+    private static Opening<SharedLibrary> missing(Reason reason, String detail) {
+        return new Unavailable<>(reason, 0, detail);
     }
 
     private static Loading load(String candidate, boolean path) {

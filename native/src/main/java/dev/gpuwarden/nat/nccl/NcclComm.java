@@ -135,10 +135,6 @@ final class NcclComm {
         }
     }
 
-    boolean isGone() {
-        return gone;
-    }
-
     /** Waits until all members have ended their operations, and gives the communicator back. */
     void leave() throws CollectiveException {
         if (!gone) {

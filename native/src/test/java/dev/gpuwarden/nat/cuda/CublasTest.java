@@ -9,9 +9,9 @@ import dev.gpuwarden.core.compute.ProductResult.Producer;
 import dev.gpuwarden.core.compute.ProductWork;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening.Opened;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,7 +42,7 @@ class CublasTest {
     private ComputeDriver driver(Path library) {
         DriverOptions options =
                 new DriverOptions(List.of(folder.toString()), SamplerPath.AUTO, false, List.of(library.toString()));
-        return ((Opened) new CudaProvider().open(options)).driver();
+        return ((Opened<ComputeDriver>) new CudaProvider().open(options)).driver();
     }
 
     private Path library() throws IOException {

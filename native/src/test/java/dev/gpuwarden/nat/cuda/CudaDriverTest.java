@@ -10,15 +10,14 @@ import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
 import dev.gpuwarden.core.port.ComputeDriver.PeerPair;
 import dev.gpuwarden.core.port.ComputeDriver.PeerRate;
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.Driver;
-import dev.gpuwarden.core.port.DriverOpening;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,16 +48,16 @@ class CudaDriverTest {
                 .set("gpu[1].copy_to_host_mbps", 10_000);
     }
 
-    private ComputeOpening open() {
+    private Opening<ComputeDriver> open() {
         ComputeProvider provider =
                 ServiceLoader.load(ComputeProvider.class).findFirst().orElseThrow();
         return provider.open(new DriverOptions(List.of(node.folder().toString()), SamplerPath.AUTO));
     }
 
     private ComputeDriver opened() {
-        ComputeOpening opening = open();
+        Opening<ComputeDriver> opening = open();
         assertThat(opening).as(opening.toString()).isInstanceOf(Opened.class);
-        return ((Opened) opening).driver();
+        return ((Opened<ComputeDriver>) opening).driver();
     }
 
     private static Reading.Absent<?> absent(Reading<CopyRates> reading) {
@@ -95,7 +94,7 @@ class CudaDriverTest {
     void measuringGivesTheMemoryBack() {
         ComputeDriver driver = opened();
         driver.copy(driver.gpus(), SMALL);
-        try (Driver nvml = ((DriverOpening.Opened) node.opening(SamplerPath.AUTO)).driver()) {
+        try (Driver nvml = ((Opening.Opened<Driver>) node.opening(SamplerPath.AUTO)).driver()) {
             assertThat(nvml.processes(0)).isEqualTo(Reading.of(List.of()));
         }
     }
@@ -123,7 +122,7 @@ class CudaDriverTest {
         assertThat(rates.get(2))
                 .isInstanceOfSatisfying(
                         Reading.Absent.class, none -> assertThat(none.cause()).isEqualTo(Absence.NO_DATA));
-        try (Driver nvml = ((DriverOpening.Opened) node.opening(SamplerPath.AUTO)).driver()) {
+        try (Driver nvml = ((Opening.Opened<Driver>) node.opening(SamplerPath.AUTO)).driver()) {
             assertThat(nvml.processes(0)).isEqualTo(Reading.of(List.of()));
             assertThat(nvml.processes(1)).isEqualTo(Reading.of(List.of()));
         }

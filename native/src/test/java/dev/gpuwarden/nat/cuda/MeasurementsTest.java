@@ -13,11 +13,11 @@ import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,10 +49,10 @@ class MeasurementsTest {
     @BeforeEach
     void start() {
         node = SimNode.of("550", folder);
-        ComputeOpening opening =
+        Opening<ComputeDriver> opening =
                 new CudaProvider().open(new DriverOptions(List.of(node.folder().toString()), SamplerPath.AUTO));
         assertThat(opening).as(opening.toString()).isInstanceOf(Opened.class);
-        driver = ((Opened) opening).driver();
+        driver = ((Opened<ComputeDriver>) opening).driver();
     }
 
     /** Each measurement gives its memory back, also if it failed. */

@@ -16,9 +16,9 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -43,9 +43,9 @@ class RealCudaContractTest {
     private static final double MOST = 500e9;
 
     private static ComputeDriver driver() {
-        ComputeOpening opening = new CudaProvider().open(DriverOptions.defaults());
+        Opening<ComputeDriver> opening = new CudaProvider().open(DriverOptions.defaults());
         assertThat(opening).as(opening.toString()).isInstanceOf(Opened.class);
-        return ((Opened) opening).driver();
+        return ((Opened<ComputeDriver>) opening).driver();
     }
 
     @Test

@@ -2,11 +2,12 @@ package dev.gpuwarden.nat.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.audit.MirrorAudit;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import dev.gpuwarden.nat.lib.SharedLibrary;
@@ -57,7 +58,7 @@ class RealLibcudaTest {
     @Test
     void withoutADriverTheReasonIsThatOne() {
         DriverOptions options = new DriverOptions(List.of(file.getParent().toString()), SamplerPath.AUTO);
-        ComputeOpening opening = new CudaProvider().open(options);
+        Opening<ComputeDriver> opening = new CudaProvider().open(options);
         assertThat(opening).isInstanceOfSatisfying(Unavailable.class, why -> {
             assertThat(why.reason()).isEqualTo(Reason.DRIVER_NOT_LOADED);
             assertThat(why.code()).isEqualTo(100);

@@ -1,9 +1,9 @@
 package dev.gpuwarden.nat.cuda;
 
 import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening.Opened;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,7 +22,7 @@ abstract class TwoBoardsFixture {
     @BeforeEach
     void start() {
         node = SimNode.of("550", folder).set("gpu[0].cores", 16896).set("gpu[1].cores", 16896);
-        driver = ((Opened) new CudaProvider()
+        driver = ((Opened<ComputeDriver>) new CudaProvider()
                         .open(new DriverOptions(List.of(node.folder().toString()), SamplerPath.AUTO)))
                 .driver();
     }

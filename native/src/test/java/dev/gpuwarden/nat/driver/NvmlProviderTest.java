@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Capability;
 import dev.gpuwarden.core.port.Driver;
-import dev.gpuwarden.core.port.DriverOpening;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
+import dev.gpuwarden.core.port.Provider;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
@@ -19,7 +20,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.ServiceLoader;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,9 +33,7 @@ class NvmlProviderTest {
 
     @Test
     void isFoundByTheServiceLoader() {
-        assertThat(ServiceLoader.load(DriverProvider.class))
-                .extracting(DriverProvider::name)
-                .contains("nvml");
+        assertThat(Provider.of(DriverProvider.class)).isInstanceOf(NvmlProvider.class);
     }
 
     @ParameterizedTest
@@ -168,7 +166,7 @@ class NvmlProviderTest {
         assertThat(said.get(said.size() - 1)).startsWith("jna (").contains("libgpuwarden_jni.so");
     }
 
-    private static DriverOpening open(Path path) {
+    private static Opening<Driver> open(Path path) {
         return new NvmlProvider().open(new DriverOptions(List.of(path.toString()), SamplerPath.AUTO));
     }
 
@@ -201,14 +199,14 @@ class NvmlProviderTest {
         }
 
         public static void main(String[] args) {
-            DriverOpening opening = open(Path.of(args[0]));
-            if (opening instanceof Unavailable unavailable) {
+            Opening<Driver> opening = open(Path.of(args[0]));
+            if (opening instanceof Unavailable<Driver> unavailable) {
                 System.out.println(unavailable.reason());
                 System.out.println(unavailable.detail());
             } else {
                 System.out.println("OPENED");
                 System.out.println(
-                        ((DriverOpening.Opened) opening).driver().info().samplerPath());
+                        ((Opening.Opened<Driver>) opening).driver().info().samplerPath());
             }
         }
     }

@@ -2,8 +2,10 @@ package dev.gpuwarden.nat.lib;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.nat.lib.LibrarySearch.Found;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,11 +25,11 @@ class LibrarySearchTest {
     Path folder;
 
     private String unusable() {
-        Found found = LibrarySearch.search(NAME, List.of(folder.toString()));
-        assertThat(found).isInstanceOf(Found.Missing.class);
-        Found.Missing missing = (Found.Missing) found;
-        assertThat(missing.why().reason()).isEqualTo(Reason.LIBRARY_UNUSABLE);
-        return missing.why().detail();
+        Opening<SharedLibrary> found = LibrarySearch.search(NAME, List.of(folder.toString()));
+        assertThat(found).isInstanceOf(Unavailable.class);
+        Unavailable<SharedLibrary> missing = (Unavailable<SharedLibrary>) found;
+        assertThat(missing.reason()).isEqualTo(Reason.LIBRARY_UNUSABLE);
+        return missing.detail();
     }
 
     private static byte[] library() throws IOException {
@@ -73,10 +75,9 @@ class LibrarySearchTest {
         String other = "libgpuwarden-none.so.8";
         Files.writeString(folder.resolve(other), "no library");
         Path good = Files.write(folder.resolve(NAME), library());
-        Found found = LibrarySearch.search(List.of(other, NAME), List.of(folder.toString()), List.of());
-        assertThat(found)
-                .isInstanceOfSatisfying(
-                        Found.Library.class,
-                        library -> assertThat(library.library().path()).isEqualTo(good.toString()));
+        assertThat(LibrarySearch.search(List.of(other, NAME), List.of(folder.toString()), List.of())
+                        .reading()
+                        .map(SharedLibrary::path))
+                .isEqualTo(Reading.of(good.toString()));
     }
 }

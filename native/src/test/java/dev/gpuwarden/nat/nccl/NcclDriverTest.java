@@ -9,16 +9,16 @@ import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Member;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.CollectiveException.Kind;
-import dev.gpuwarden.core.port.CollectiveOpening;
-import dev.gpuwarden.core.port.CollectiveOpening.Opened;
 import dev.gpuwarden.core.port.CollectiveOptions;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.Communicator;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.ElementType;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -61,7 +61,7 @@ class NcclDriverTest {
         threads.shutdownNow();
     }
 
-    private CollectiveOpening open() {
+    private Opening<CollectiveDriver> open() {
         CollectiveProvider provider =
                 ServiceLoader.load(CollectiveProvider.class).findFirst().orElseThrow();
         List<String> paths = List.of(node.folder().toString());
@@ -69,9 +69,9 @@ class NcclDriverTest {
     }
 
     private CollectiveDriver driver() {
-        CollectiveOpening opening = open();
+        Opening<CollectiveDriver> opening = open();
         assertThat(opening).as(opening.toString()).isInstanceOf(Opened.class);
-        return ((Opened) opening).driver();
+        return ((Opened<CollectiveDriver>) opening).driver();
     }
 
     /** The work of a rank after it has joined. */

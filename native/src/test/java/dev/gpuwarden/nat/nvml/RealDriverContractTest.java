@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverContract;
-import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.nat.driver.NvmlProvider;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -36,8 +36,8 @@ class RealDriverContractTest {
 
         @BeforeEach
         void open() {
-            DriverOpening opening = new NvmlProvider().open(new DriverOptions(List.of(), path));
-            if (!(opening instanceof DriverOpening.Opened opened)) {
+            Opening<Driver> opening = new NvmlProvider().open(new DriverOptions(List.of(), path));
+            if (!(opening instanceof Opening.Opened<Driver> opened)) {
                 throw new AssertionError(opening.toString());
             }
             driver = opened.driver();

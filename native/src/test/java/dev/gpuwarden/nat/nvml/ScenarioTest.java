@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.Driver.Sampler;
-import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
@@ -50,9 +50,9 @@ class ScenarioTest {
     }
 
     private static Driver open(SimulatedNode node) {
-        DriverOpening opening = new NvmlProvider()
+        Opening<Driver> opening = new NvmlProvider()
                 .open(new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO));
-        assertThat(opening).isInstanceOf(DriverOpening.Opened.class);
-        return ((DriverOpening.Opened) opening).driver();
+        assertThat(opening).isInstanceOf(Opening.Opened.class);
+        return ((Opening.Opened<Driver>) opening).driver();
     }
 }

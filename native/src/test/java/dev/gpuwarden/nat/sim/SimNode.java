@@ -1,9 +1,9 @@
 package dev.gpuwarden.nat.sim;
 
 import dev.gpuwarden.core.port.Driver;
-import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.nat.driver.NvmlProvider;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -145,11 +145,11 @@ public final class SimNode {
         set("header.event_head", head + 1);
     }
 
-    public DriverOpening opening(SamplerPath path) {
+    public Opening<Driver> opening(SamplerPath path) {
         return opening(path, false);
     }
 
-    private DriverOpening opening(SamplerPath path, boolean profiling) {
+    private Opening<Driver> opening(SamplerPath path, boolean profiling) {
         return new NvmlProvider().open(new DriverOptions(List.of(folder.toString()), path, profiling));
     }
 
@@ -162,8 +162,8 @@ public final class SimNode {
         return opened(opening(path));
     }
 
-    private static Driver opened(DriverOpening opening) {
-        if (opening instanceof DriverOpening.Opened opened) {
+    private static Driver opened(Opening<Driver> opening) {
+        if (opening instanceof Opening.Opened<Driver> opened) {
             return opened.driver();
         }
         throw new AssertionError(opening.toString());

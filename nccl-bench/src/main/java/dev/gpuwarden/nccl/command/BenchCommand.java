@@ -4,14 +4,14 @@ import dev.gpuwarden.cli.Version;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Gpu;
 import dev.gpuwarden.core.port.CollectiveException;
-import dev.gpuwarden.core.port.CollectiveOpening;
-import dev.gpuwarden.core.port.CollectiveOpening.Opened;
 import dev.gpuwarden.core.port.CollectiveOptions;
 import dev.gpuwarden.core.port.CollectiveProvider;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nccl.group.Exchange;
 import dev.gpuwarden.nccl.group.Place;
 import dev.gpuwarden.nccl.group.Rendezvous;
@@ -102,13 +102,13 @@ public final class BenchCommand implements Callable<Integer> {
     private int measure(
             PlanReader reader, Place place, Optional<Split> split, OptionalInt firstGpu, OptionalDouble required)
             throws CollectiveException, IOException {
-        CollectiveOpening opening = provider.get()
+        Opening<CollectiveDriver> opening = provider.get()
                 .open(new CollectiveOptions(
                         options.ncclPaths, new DriverOptions(options.driverPaths, SamplerPath.AUTO)));
-        if (opening instanceof Unavailable missing) {
+        if (opening instanceof Unavailable<CollectiveDriver> missing) {
             return complain(unavailable(missing));
         }
-        CollectiveDriver driver = ((Opened) opening).driver();
+        CollectiveDriver driver = ((Opened<CollectiveDriver>) opening).driver();
         int capability =
                 driver.gpus().stream().mapToInt(Gpu::computeCapability).min().orElse(0);
         Plan plan = reader.plan(driver.version(), capability);
@@ -128,7 +128,7 @@ public final class BenchCommand implements Callable<Integer> {
     }
 
     /** Returns the reason for a missing library, with the remedy. */
-    private static Failure unavailable(Unavailable missing) {
+    private static Failure unavailable(Unavailable<?> missing) {
         boolean nccl = missing.detail().contains("libnccl");
         String remedy = nccl
                 ? "install NCCL (libnccl2 of NVIDIA's packages, or pip install nvidia-nccl-cu12), or name its folder with"

@@ -6,9 +6,10 @@ import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
-import dev.gpuwarden.core.port.CollectiveOpening;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.CollectiveDriver;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Clock;
@@ -25,7 +26,7 @@ class BenchCommandTest {
 
     private record Run(int code, String out, String err) {}
 
-    private static Run run(CollectiveOpening opening, Map<String, String> environment, String... arguments) {
+    private static Run run(Opening<CollectiveDriver> opening, Map<String, String> environment, String... arguments) {
         CommandGroup group = () -> List.of(new NamedCommand(
                 "bench", () -> new BenchCommand(() -> options -> opening, environment, Clock.systemUTC())));
         CommandLine line =
@@ -40,7 +41,7 @@ class BenchCommandTest {
     }
 
     private static Run run(String... arguments) {
-        return run(new Unavailable(Reason.LIBRARY_MISSING, 0, "no libnccl.so.2 in /x"), Map.of(), arguments);
+        return run(new Unavailable<>(Reason.LIBRARY_MISSING, 0, "no libnccl.so.2 in /x"), Map.of(), arguments);
     }
 
     @ParameterizedTest
@@ -83,7 +84,7 @@ class BenchCommandTest {
 
     @Test
     void variablesOfNcclTestsAreChecked() {
-        CollectiveOpening none = new Unavailable(Reason.LIBRARY_MISSING, 0, "no libnccl.so.2 in /x");
+        Opening<CollectiveDriver> none = new Unavailable<>(Reason.LIBRARY_MISSING, 0, "no libnccl.so.2 in /x");
         assertThat(run(none, Map.of("NCCL_TESTS_MIN_BW", "fast"), "all_reduce").code())
                 .isEqualTo(6);
         assertThat(run(none, Map.of("NCCL_TESTS_DEVICE", "-1"), "all_reduce").err())
@@ -103,7 +104,7 @@ class BenchCommandTest {
         assertThat(nccl.code()).isEqualTo(3);
         assertThat(nccl.err()).contains("no libnccl.so.2 in /x", "--nccl.library-path", "nvidia-nccl-cu12");
         Run cuda =
-                run(new Unavailable(Reason.LIBRARY_MISSING, 0, "no libcuda.so.1 in /x"), Map.of(), "all_reduce_perf");
+                run(new Unavailable<>(Reason.LIBRARY_MISSING, 0, "no libcuda.so.1 in /x"), Map.of(), "all_reduce_perf");
         assertThat(cuda.code()).isEqualTo(2);
         assertThat(cuda.err()).contains("no libcuda.so.1 in /x", "--driver.library-path");
     }

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Member;
-import dev.gpuwarden.core.port.CollectiveOpening.Opened;
 import dev.gpuwarden.core.port.CollectiveOptions;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.Communicator;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.ElementType;
+import dev.gpuwarden.core.port.Opening.Opened;
 import dev.gpuwarden.nccl.plan.Collective;
 import dev.gpuwarden.nccl.plan.Layout;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
@@ -34,7 +34,7 @@ class BuffersTest {
                 new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO));
         CollectiveProvider provider =
                 ServiceLoader.load(CollectiveProvider.class).findFirst().orElseThrow();
-        return ((Opened) provider.open(options)).driver();
+        return ((Opened<CollectiveDriver>) provider.open(options)).driver();
     }
 
     @Test

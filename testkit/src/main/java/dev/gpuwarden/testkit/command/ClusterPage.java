@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.PortForward;
 import java.io.BufferedReader;
@@ -51,18 +52,20 @@ final class ClusterPage implements AutoCloseable {
         try {
             Map<String, @Nullable Object> fleet = snapshot();
             Map<String, Object> shown = new LinkedHashMap<>();
-            objects(fleet, "nodes").stream()
+            JsonTrees.objects(fleet, "nodes").stream()
                     .filter(each -> node.equals(each.get("name")))
                     .forEach(each -> {
                         for (String field : List.of("name", "state", "cause", "why", "next", "rules", "drain")) {
                             shown.put(field, each.get(field));
                         }
-                        shown.put("faults", few(objects(each, "faults"), "check", "codes", "entities", "action"));
+                        shown.put(
+                                "faults",
+                                few(JsonTrees.objects(each, "faults"), "check", "codes", "entities", "action"));
                     });
             shown.put(
                     "decisions",
                     few(
-                            objects(fleet, "decisions").stream()
+                            JsonTrees.objects(fleet, "decisions").stream()
                                     .filter(each -> node.equals(each.get("node")))
                                     .limit(MOST_DECISIONS)
                                     .toList(),
@@ -87,11 +90,6 @@ final class ClusterPage implements AutoCloseable {
                     return shown;
                 })
                 .toList();
-    }
-
-    @SuppressWarnings("unchecked")
-    private static List<Map<String, Object>> objects(Map<String, @Nullable Object> tree, String field) {
-        return (List<Map<String, Object>>) tree.getOrDefault(field, List.of());
     }
 
     /** Returns the first event of the stream, which contains the complete state. */

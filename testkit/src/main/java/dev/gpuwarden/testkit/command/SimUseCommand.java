@@ -7,13 +7,13 @@ import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.ComputeProvider;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.HeldMemory;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.testkit.sim.NodeControl;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -132,12 +132,12 @@ final class SimUseCommand implements Callable<Integer> {
             throw new UserError("--gpu " + gpu + ": expected 0 to " + (node.gpuCount() - 1) + " on " + root);
         }
         String uuid = node.gpus().get(gpu).uuid();
-        ComputeOpening opening =
+        Opening<ComputeDriver> opening =
                 provider().open(new DriverOptions(List.of(root.resolve("lib").toString()), SamplerPath.AUTO));
-        if (opening instanceof Unavailable none) {
+        if (opening instanceof Unavailable<ComputeDriver> none) {
             return fail("CUDA does not start: " + none.detail());
         }
-        ComputeDriver driver = ((Opened) opening).driver();
+        ComputeDriver driver = ((Opened<ComputeDriver>) opening).driver();
         Reading<HeldMemory> held = driver.hold(uuid, mebibytes * MEBIBYTE);
         if (held instanceof Reading.Absent<HeldMemory> absent) {
             String visible = System.getenv("CUDA_VISIBLE_DEVICES");

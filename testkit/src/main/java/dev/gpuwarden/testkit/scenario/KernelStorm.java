@@ -13,11 +13,6 @@ import java.util.Map;
  */
 public record KernelStorm(List<String> texts, Map<Integer, List<Integer>> xids, int count, int perSecond) {
 
-    /** Returns a storm of equal lines. */
-    public static KernelStorm of(String text, int count, int perSecond) {
-        return new KernelStorm(List.of(text), Map.of(), count, perSecond);
-    }
-
     private static final int MAX_COUNT = 10_000_000;
     private static final int MAX_PER_SECOND = 1_000_000;
     private static final int DEFAULT_PER_SECOND = 1000;

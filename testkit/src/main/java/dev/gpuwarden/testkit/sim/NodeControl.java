@@ -252,10 +252,6 @@ public final class NodeControl {
         table.change(t -> faults.clearAll());
     }
 
-    Path root() {
-        return folder.root;
-    }
-
     /** Writes many lines to the kernel log, in one write or at a rate per second. */
     public static final class StormWriter {
 

@@ -1,14 +1,14 @@
 package dev.gpuwarden.daemon.vram.account;
 
-import dev.gpuwarden.api.kube.ObjectFields;
 import dev.gpuwarden.api.vram.CapacityPlan;
 import dev.gpuwarden.api.vram.CapacityRules;
 import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.JsonTrees;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.kube.KubeWatch;
 import dev.gpuwarden.daemon.kube.NodeApi;
-import dev.gpuwarden.daemon.sink.Wakeup;
 import dev.gpuwarden.watchdog.budget.Quantity;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -17,8 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Keeps the amount of VRAM in this node's Node: it writes after each change of the amount, and after each change of the Node that
@@ -40,10 +38,8 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
     private final NodeEvents events;
     private final boolean follows;
     private final RateLimit limit = new RateLimit(BURST, EACH.toNanos(), 1, System::nanoTime);
-    private final Wakeup wakeup = new Wakeup();
     private final Optional<KubeWatch> watch;
-    private final Thread thread;
-    private final CountDownLatch ended = new CountDownLatch(1);
+    private final LoopThread thread = new LoopThread("gpuwarden-vram-capacity", Threads.SMALL_STACK_BYTES, this::turn);
 
     /** Guarded by this, like the next two. */
     private Optional<Map<?, ?>> node = Optional.empty();
@@ -65,7 +61,6 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
         this.events = events;
         this.follows = follows;
         this.watch = follows ? Optional.of(api.watchNode(this, silence)) : Optional.empty();
-        this.thread = Threads.daemon("gpuwarden-vram-capacity", Threads.SMALL_STACK_BYTES, this::run);
         thread.start();
     }
 
@@ -81,7 +76,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
     synchronized void set(OptionalLong mib) {
         if (!wanted.equals(Optional.of(mib))) {
             wanted = Optional.of(mib);
-            wakeup.signal();
+            thread.wake();
         }
     }
 
@@ -107,7 +102,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
         if (version >= newest) {
             newest = version;
             node = now;
-            wakeup.signal();
+            thread.wake();
         }
     }
 
@@ -117,7 +112,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
 
     /** Returns the version as a number. The API server's versions are numbers, and grow. */
     private long version(Map<?, ?> object) {
-        String text = ObjectFields.text(ObjectFields.object(object, "metadata"), "resourceVersion");
+        String text = JsonTrees.text(JsonTrees.object(object, "metadata"), "resourceVersion");
         return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : newest();
     }
 
@@ -131,24 +126,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
 
     // ---- its thread ----
 
-    private void run() {
-        Duration wait = Duration.ZERO;
-        try {
-            while (ended.getCount() > 0) {
-                wakeup.await(wait.toNanos());
-                wait = turn();
-                if (!follows && wait.equals(FOREVER)) {
-                    return;
-                }
-            }
-        } catch (InterruptedException e) {
-            // The daemon ends; the amount stays in the Node.
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** Returns the time until the next turn without a change. */
-    private Duration turn() throws InterruptedException {
+    private long turn() throws InterruptedException {
         try {
             if (!follows) {
                 set(OptionalLong.empty());
@@ -156,13 +134,13 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
             }
             Duration wait = reconcile();
             failures = 0;
-            return wait;
+            return !follows && wait.equals(FOREVER) ? LoopThread.ENDED : wait.toNanos();
         } catch (IOException | RuntimeException e) {
             failures++;
             log(Level.WARNING, rules.resource() + " of the Node cannot be kept, with retries: " + text(e));
             // A change is no reason to try sooner.
-            var unused = ended.await(RETRY.pause(failures).toNanos(), TimeUnit.NANOSECONDS);
-            return Duration.ZERO;
+            thread.pause(RETRY.pause(failures).toNanos());
+            return 0;
         }
     }
 
@@ -172,7 +150,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
         if (there.isEmpty() || mib.isEmpty() || api.isDryRun() && mib.equals(checked)) {
             return FOREVER;
         }
-        String uid = ObjectFields.text(ObjectFields.object(there.get(), "metadata"), "uid");
+        String uid = JsonTrees.text(JsonTrees.object(there.get(), "metadata"), "uid");
         CapacityPlan plan = CapacityPlan.of(there.get(), rules, mib.get(), uid.equals(writtenUid));
         if (plan instanceof CapacityPlan.Unchanged unchanged) {
             writtenUid = mib.get().isPresent() ? uid : "";
@@ -234,9 +212,9 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
 
     @Override
     public void close() {
-        ended.countDown();
+        thread.end();
         watch.ifPresent(KubeWatch::close);
-        thread.interrupt();
-        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
+        // The amount stays in the Node.
+        thread.interrupt(Duration.ofSeconds(2));
     }
 }

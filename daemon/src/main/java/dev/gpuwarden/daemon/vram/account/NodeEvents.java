@@ -7,7 +7,6 @@ import dev.gpuwarden.daemon.kube.NodeApi;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -29,30 +28,15 @@ final class NodeEvents implements AutoCloseable {
 
     NodeEvents(NodeApi api) {
         this.api = api;
-        this.writer = new ThreadPoolExecutor(
-                1,
-                1,
-                10,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(MOST_WAITING),
-                Threads.daemon("gpuwarden-vram-events"),
-                new ThreadPoolExecutor.DiscardPolicy());
-        writer.allowCoreThreadTimeOut(true);
+        this.writer = Threads.pool(1, new LinkedBlockingQueue<>(MOST_WAITING), Threads.daemon("gpuwarden-vram-events"));
+        writer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     }
 
     void warn(String reason, String text) {
         Instant now = Instant.now();
-        Instant second = now.truncatedTo(ChronoUnit.SECONDS);
         long number = TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + now.getNano() / 1000;
-        EventObject event = new EventObject(
-                EventObject.name(api.name(), number),
-                "Warning",
-                reason,
-                FaultText.line(text, LONGEST),
-                1,
-                false,
-                second,
-                second);
+        EventObject event =
+                EventObject.warning(EventObject.name(api.name(), number), reason, FaultText.line(text, LONGEST), now);
         writer.execute(() -> write(event));
     }
 

@@ -4,57 +4,37 @@ import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.vram.RemovalCheck;
 import dev.gpuwarden.daemon.kube.NodeApi;
-import dev.gpuwarden.daemon.vram.action.Actuator;
+import dev.gpuwarden.daemon.vram.kube.PodActuator;
 import dev.gpuwarden.daemon.vram.kube.PodTerms;
 import dev.gpuwarden.watchdog.decision.Decision;
-import dev.gpuwarden.watchdog.observation.Tenant;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
 /** Deletes pods of this node by the daemon's own account, after it has asked the PodDisruptionBudget. */
-final class PodDeletion implements Actuator {
+final class PodDeletion extends PodActuator {
 
     private final NodeApi api;
     private final String resource;
-    private final PodTerms pods;
     private final Duration mostGrace;
     private final NodeEvents events;
 
     PodDeletion(NodeApi api, String resource, PodTerms pods, Duration mostGrace, NodeEvents events) {
+        super(pods, "the list of budgets");
         this.api = api;
         this.resource = resource;
-        this.pods = pods;
         this.mostGrace = mostGrace;
         this.events = events;
     }
 
     @Override
-    public String name() {
-        return "pod-evict";
-    }
-
-    @Override
-    public boolean handles(Tenant tenant) {
-        return tenant.id().startsWith("pod:");
-    }
-
-    @Override
-    public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
-        Optional<BudgetedPod> known = pods.pod(tenant.id());
-        if (known.isEmpty()) {
-            return Outcome.refused("the list of budgets does not have " + tenant.name() + " any more");
-        }
+    protected Outcome end(BudgetedPod known, Decision decision, Recheck recheck) throws InterruptedException {
         try {
-            Optional<Map<?, ?>> there =
-                    api.pod(known.get().getNamespace(), known.get().getName());
-            return there.isPresent() ? end(known.get(), there.get(), decision, recheck) : gone();
+            Optional<Map<?, ?>> there = api.pod(known.getNamespace(), known.getName());
+            return there.isPresent() ? end(known, there.get(), decision, recheck) : gone();
         } catch (IOException e) {
             return Outcome.refused("the pod cannot be read: " + e.getMessage());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return new Outcome(false, "the daemon stops");
         }
     }
 
@@ -90,11 +70,10 @@ final class PodDeletion implements Actuator {
     }
 
     @Override
-    public void rehearse(Decision decision, Tenant tenant) {
-        pods.pod(tenant.id())
-                .ifPresent(pod -> events.warn(
-                        "VramWouldRecycle",
-                        "Dry run: gpuwarden would delete the pod " + pod.getNamespace() + "/" + pod.getName() + " ("
-                                + pod.getUid() + "): " + decision.reason()));
+    protected void rehearse(BudgetedPod pod, Decision decision) {
+        events.warn(
+                "VramWouldRecycle",
+                "Dry run: gpuwarden would delete the pod " + pod.getNamespace() + "/" + pod.getName() + " ("
+                        + pod.getUid() + "): " + decision.reason());
     }
 }

@@ -1,48 +1,40 @@
 package dev.gpuwarden.daemon.vram.kube;
 
 import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.BudgetedPods;
+import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.OverBudget;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.v1.VramAnswer;
+import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.daemon.uplink.request.AggregatorRequests;
+import dev.gpuwarden.core.util.Wakeup;
 import dev.gpuwarden.daemon.vram.action.Actuator;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 /**
  * VRAM budgets over the stream on which the node reports: the pods of this node with a budget come from the aggregator,
  * which has the right to read them. The value to advertise and requests to end pods go to it. The last list of pods
- * stays while there is no connection. No future is completed under the lock. Thread-safe.
+ * stays while there is no connection. Thread-safe.
  */
-public final class VramRequests implements PodControl {
+public final class VramRequests extends AggregatorRequests<VramRequests.Answer> implements PodControl {
 
     private static final System.Logger LOG = System.getLogger(VramRequests.class.getName());
 
-    private static final String AWAY = "the node has no connection to its aggregator";
-
     private final String resource;
-    private final Map<String, CompletableFuture<Answer>> open = new HashMap<>();
-    private final Queue<NodeReport> unsent = new ArrayDeque<>();
-    private Optional<Wakeup> wakeup = Optional.empty();
-    /** Why the aggregator takes nothing; empty while it does. */
-    private String closed = AWAY;
-
-    private long number;
     private Optional<OptionalLong> advertised = Optional.empty();
     private OptionalLong largestCard = OptionalLong.empty();
     private Optional<OverBudget> overBudget = Optional.empty();
@@ -68,12 +60,8 @@ public final class VramRequests implements PodControl {
 
     /** @param resource extended resource in which pods state their budgets; empty if this node requests none */
     public VramRequests(String resource) {
+        super(VramCodec.MOST_OPEN, VramCodec.PATIENCE, "too many requests to the aggregator have no answer yet");
         this.resource = resource;
-    }
-
-    /** Returns the name of the extended resource; empty if this node requests none. */
-    public String resource() {
-        return resource;
     }
 
     // ---- for the watchdog ----
@@ -109,92 +97,83 @@ public final class VramRequests implements PodControl {
     }
 
     private void sendOverBudget() {
-        if (closed.isEmpty() && overBudget.isPresent()) {
-            unsent.removeIf(NodeReport::hasOverBudget);
-            unsent.add(NodeReport.newBuilder().setOverBudget(overBudget.get()).build());
-            wakeup.ifPresent(Wakeup::signal);
+        if (closed().isEmpty()) {
+            overBudget.ifPresent(report -> replace(
+                    NodeReport::hasOverBudget,
+                    NodeReport.newBuilder().setOverBudget(report).build()));
         }
     }
 
     /** Returns the outcome of the value that was set last. */
     public synchronized Answer advertised() {
-        return closed.isEmpty() || advertising.accepted() ? advertising : new Answer(false, closed);
+        return closed().isEmpty() || advertising.accepted() ? advertising : new Answer(false, closed());
     }
 
     /** Requests the end of a pod. The future is completed within {@link VramCodec#PATIENCE}. Does not block. */
     public CompletableFuture<Answer> evict(BudgetedPod pod, String reason, Duration mostGrace, Removal removal) {
-        CompletableFuture<Answer> answer = new CompletableFuture<>();
-        String refused = add(pod, reason, mostGrace, removal, answer);
-        return refused.isEmpty() ? answer : CompletableFuture.completedFuture(new Answer(false, false, refused));
+        return send(
+                "evict-",
+                id -> VramCodec.evict(id, pod.getUid(), pod.getNamespace(), pod.getName(), reason, mostGrace, removal));
     }
 
-    /** Returns why the request is not sent; empty if it was added. */
-    private synchronized String add(
-            BudgetedPod pod, String reason, Duration mostGrace, Removal removal, CompletableFuture<Answer> answer) {
-        if (!closed.isEmpty()) {
-            return closed;
-        }
-        if (open.size() >= VramCodec.MOST_OPEN) {
-            return "too many requests to the aggregator have no answer yet";
-        }
-        String id = "evict-" + ++number;
-        open.put(id, answer);
-        unsent.add(VramCodec.evict(id, pod.getUid(), pod.getNamespace(), pod.getName(), reason, mostGrace, removal));
-        wakeup.ifPresent(Wakeup::signal);
-        var unused = answer.completeOnTimeout(
-                        new Answer(false, "the aggregator has not answered in time"),
-                        VramCodec.PATIENCE.toMillis(),
-                        TimeUnit.MILLISECONDS)
-                .whenComplete((done, failure) -> forget(id));
-        return "";
-    }
-
-    private synchronized void forget(String id) {
-        open.remove(id);
-        // An unsent request without a caller is not sent.
-        unsent.removeIf(report -> report.getEvict().getId().equals(id));
+    @Override
+    protected Answer unanswered(boolean begun, String why) {
+        return new Answer(false, begun, why);
     }
 
     // ---- for the session, in its thread ----
 
-    /** @param offered resource for which this aggregator sends budgets; empty if it sends none */
-    public synchronized void welcome(String offered, Wakeup session) {
-        wakeup = Optional.of(session);
+    @Override
+    public void greet(Hello.Builder hello) {
+        hello.setVramResource(resource);
+    }
+
+    @Override
+    public synchronized void welcome(Welcome welcome, Wakeup session) {
+        super.welcome(welcome, session);
+        sendAdvertised();
+        sendOverBudget();
+    }
+
+    @Override
+    protected String opened(Welcome welcome) {
         pages.clear();
         list = 0;
+        String offered = welcome.getVramResource();
         if (resource.isEmpty()) {
-            return;
+            return AWAY;
         }
         if (offered.equals(resource)) {
-            closed = "";
-            sendAdvertised();
-            sendOverBudget();
-            return;
+            return "";
         }
-        closed = offered.isEmpty()
+        String why = offered.isEmpty()
                 ? "the aggregator sends no VRAM budgets: its version has none, or its --vram.evictions is off"
                 : "the aggregator's --vram.resource is '" + offered + "', and this node's is '" + resource + "'";
-        pods = Reading.absent(Absence.NOT_SUPPORTED, 0, closed);
-        LOG.log(Level.WARNING, closed + "; pods have no budget on this node");
+        pods = Reading.absent(Absence.NOT_SUPPORTED, 0, why);
+        LOG.log(Level.WARNING, why + "; pods have no budget on this node");
+        return why;
     }
 
     private void sendAdvertised() {
-        if (closed.isEmpty() && advertised.isPresent()) {
-            advertisedId = "advertise-" + ++number;
-            unsent.removeIf(NodeReport::hasAdvertise);
-            unsent.add(VramCodec.advertise(advertisedId, advertised.get(), largestCard));
-            wakeup.ifPresent(Wakeup::signal);
+        if (closed().isEmpty() && advertised.isPresent()) {
+            advertisedId = newId("advertise-");
+            replace(NodeReport::hasAdvertise, VramCodec.advertise(advertisedId, advertised.get(), largestCard));
         }
     }
 
-    /** Returns the next unsent message and removes it. */
-    public synchronized Optional<NodeReport> next() {
-        return Optional.ofNullable(unsent.poll());
+    @Override
+    public boolean received(Acknowledgement message) {
+        if (message.hasBudgetedPods()) {
+            received(message.getBudgetedPods());
+        } else if (message.hasVramAnswer()) {
+            received(message.getVramAnswer());
+        }
+        return message.hasBudgetedPods() || message.hasVramAnswer();
     }
 
     /** Receives a page; a complete list replaces the one before. */
-    public synchronized void received(BudgetedPods page) {
-        if (!closed.isEmpty()) {
+    private synchronized void received(BudgetedPods page) {
+        if (!closed().isEmpty()) {
             return;
         }
         if (page.getList() != list) {
@@ -219,18 +198,15 @@ public final class VramRequests implements PodControl {
         }
     }
 
-    /** Completes the open request; ignores an answer to any other. */
-    public void received(VramAnswer said) {
+    private void received(VramAnswer said) {
         Answer answer = new Answer(said.getAccepted(), !said.getUntried(), VramCodec.text(said));
-        Optional<CompletableFuture<Answer>> waits;
         synchronized (this) {
             if (said.getId().equals(advertisedId)) {
                 log(answer);
                 advertising = answer;
             }
-            waits = Optional.ofNullable(open.get(said.getId()));
         }
-        waits.ifPresent(future -> future.complete(answer));
+        answered(said.getId(), answer);
     }
 
     private void log(Answer answer) {
@@ -239,16 +215,5 @@ public final class VramRequests implements PodControl {
                     answer.accepted() ? Level.INFO : Level.WARNING,
                     resource + (answer.accepted() ? ": " : " is not advertised: ") + answer.text());
         }
-    }
-
-    /** Ends the connection and all open requests. */
-    public void end() {
-        List<CompletableFuture<Answer>> left;
-        synchronized (this) {
-            closed = AWAY;
-            left = new ArrayList<>(open.values());
-            unsent.clear();
-        }
-        left.forEach(answer -> answer.complete(new Answer(false, AWAY)));
     }
 }

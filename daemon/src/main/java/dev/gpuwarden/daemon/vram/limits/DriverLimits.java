@@ -5,19 +5,19 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.CgroupLimits.Limit;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.core.util.Mib;
-import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -29,8 +29,8 @@ public final class DriverLimits implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DriverLimits.class.getName());
 
-    private static final long PAUSE_SECONDS = 5;
-    private static final long CLOSE_MILLIS = 2000;
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
     /** Groups with a limit; a driver has room for fewer than this for each GPU. */
     private static final int MOST_LIMITS = 1024;
 
@@ -41,8 +41,8 @@ public final class DriverLimits implements AutoCloseable {
     private final boolean armed;
     private final Map<Group, Limit> set = new LinkedHashMap<>();
     private final Map<String, String> told = new LinkedHashMap<>();
-    private final Thread thread = Threads.daemon("gpuwarden-vram-limits", this::run);
-    private final CountDownLatch stop = new CountDownLatch(1);
+    private final LoopThread thread =
+            new LoopThread("gpuwarden-vram-limits", this::turn).atEnd(() -> remove(List.copyOf(set.keySet())));
 
     private record Group(String gpuUuid, String folder) {}
 
@@ -77,23 +77,13 @@ public final class DriverLimits implements AutoCloseable {
         this.armed = armed;
     }
 
-    private void run() {
-        try {
-            do {
-                reconcileOrTell();
-            } while (!stop.await(PAUSE_SECONDS, TimeUnit.SECONDS));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        remove(List.copyOf(set.keySet()));
-    }
-
-    private void reconcileOrTell() {
+    private long turn() {
         try {
             reconcile();
         } catch (RuntimeException e) {
             tell("driver limits", "a defect: " + e);
         }
+        return PAUSE_NANOS;
     }
 
     /** Sets what differs from the budgets, and removes what no budget needs. Limits of a GPU that is not read now stay. */
@@ -187,7 +177,6 @@ public final class DriverLimits implements AutoCloseable {
     /** Returns after the limits are removed, or after two seconds where the driver does not return. */
     @Override
     public void close() {
-        stop.countDown();
-        Threads.join(thread, CLOSE_MILLIS);
+        thread.close(LONGEST_CLOSE);
     }
 }

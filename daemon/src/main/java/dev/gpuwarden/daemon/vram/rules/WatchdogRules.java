@@ -18,11 +18,6 @@ public record WatchdogRules(PressureRules pressure, RecycleRules recycle) {
 
     public static final WatchdogRules DEFAULT = new WatchdogRules(PressureRules.DEFAULT, RecycleRules.DEFAULT);
 
-    /** Returns these rules with one change. @throws UserError as {@link #with(Map)} does */
-    public WatchdogRules with(String key, String text) {
-        return with(Map.of(key, text));
-    }
-
     /**
      * Returns these rules with changes that count together, so that their order does not matter.
      *

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.vram.trace;
 
 import dev.gpuwarden.cli.file.AtomicFile;
 import dev.gpuwarden.cli.file.LineLog;
+import dev.gpuwarden.cli.file.RotatingLog;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -54,7 +55,7 @@ final class DecisionFile implements AutoCloseable {
     private void rotate() throws IOException {
         ByteArrayOutputStream carried = new ByteArrayOutputStream();
         lastByGpu.values().forEach(carried::writeBytes);
-        Path older = Records.older(file);
+        Path older = RotatingLog.older(file, 1);
         Files.move(file, older, StandardCopyOption.REPLACE_EXISTING);
         try {
             AtomicFile.replace(file, carried.toByteArray());

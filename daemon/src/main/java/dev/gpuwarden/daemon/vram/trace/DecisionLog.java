@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.vram.trace;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.BoundedMap;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
@@ -51,12 +51,12 @@ public final class DecisionLog implements AutoCloseable {
     private final BlockingQueue<Entry> waiting = new LinkedBlockingQueue<>(MOST_WAITING);
     private final AtomicLong lost = new AtomicLong();
     private final AtomicLong written = new AtomicLong();
-    private final Thread writer = Threads.daemon("vram-records", this::write);
+    private final LoopThread writer = new LoopThread("gpuwarden-vram-records", this::writeAll).atEnd(this::end);
     private volatile boolean closed;
     /** Used by the writer alone. */
     private boolean failing;
 
-    /** A record to write; both are empty in the last one. */
+    /** A record to write. */
     private record Entry(Optional<DecisionRecord> decision, Optional<ActionRecord> action) {}
 
     /**
@@ -127,6 +127,7 @@ public final class DecisionLog implements AutoCloseable {
         if (closed || !waiting.offer(entry)) {
             lost.incrementAndGet();
         }
+        writer.wake();
     }
 
     /** Returns the number of records that could not be written, since the start. */
@@ -139,18 +140,16 @@ public final class DecisionLog implements AutoCloseable {
         return written.get();
     }
 
-    private void write() {
-        try {
-            for (Entry entry = waiting.take();
-                    entry.decision().isPresent() || entry.action().isPresent(); ) {
-                write(entry);
-                entry = waiting.take();
-            }
-        } catch (InterruptedException e) {
-            // Only a closed log interrupts its writer.
-        } finally {
-            file.close();
+    private long writeAll() {
+        for (Entry entry = waiting.poll(); entry != null; entry = waiting.poll()) {
+            write(entry);
         }
+        return LoopThread.UNTIL_WOKEN;
+    }
+
+    private void end() {
+        var unused = writeAll();
+        file.close();
     }
 
     private void write(Entry entry) {
@@ -180,9 +179,6 @@ public final class DecisionLog implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        if (!waiting.offer(new Entry(Optional.empty(), Optional.empty()))) {
-            writer.interrupt();
-        }
-        Threads.join(writer, LONGEST_CLOSE.toMillis());
+        writer.close(LONGEST_CLOSE);
     }
 }

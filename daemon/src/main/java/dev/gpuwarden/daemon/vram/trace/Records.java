@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram.trace;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.file.RotatingLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +23,7 @@ public final class Records {
      */
     public static void read(
             Path file, Consumer<DecisionRecord> decisions, Consumer<ActionRecord> actions, Consumer<UserError> wrong) {
-        Path older = older(file);
+        Path older = RotatingLog.older(file, 1);
         // A program that ends while it begins a new file leaves the older one alone.
         boolean olderAlone = Files.exists(older) && Files.notExists(file);
         for (Path each : olderAlone ? List.of(older) : List.of(older, file)) {
@@ -62,10 +63,5 @@ public final class Records {
                         + ", seen " + schema);
         }
         return true;
-    }
-
-    /** Returns the file to which a full one is renamed. */
-    public static Path older(Path file) {
-        return file.resolveSibling(file.getFileName() + ".1");
     }
 }

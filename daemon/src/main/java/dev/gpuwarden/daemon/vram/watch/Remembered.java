@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.file.RotatingLog;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
 import dev.gpuwarden.daemon.vram.trace.Records;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
@@ -38,7 +39,7 @@ public record Remembered(RecycleHistory.State history, Map<String, WatchdogState
         Map<String, DecisionRecord> last = new HashMap<>();
         List<DecisionRecord> newest = new ArrayList<>();
         List<String> problems = new ArrayList<>();
-        if (Files.exists(file) || Files.exists(Records.older(file))) {
+        if (Files.exists(file) || Files.exists(RotatingLog.older(file, 1))) {
             try {
                 Records.read(
                         file,

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.checks.telemetry.NodeSampler;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.trace.DecisionLog;
 import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
@@ -20,8 +20,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 
 /** The thread of the watchdog: it observes each GPU, decides, and passes recycles on. It never waits for a driver. */
 public final class VramMonitor implements AutoCloseable {
@@ -31,7 +29,7 @@ public final class VramMonitor implements AutoCloseable {
     /** GPUs are read at the same time: after a change of one, the others get this long to publish theirs. */
     private static final long SETTLE_NANOS = Duration.ofMillis(10).toNanos();
 
-    private static final long CLOSE_MILLIS = 1000;
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
     private final NodeSampler sampler;
     private final Observations observations;
@@ -43,9 +41,7 @@ public final class VramMonitor implements AutoCloseable {
     private final LocalCalls calls;
     private final Clock clock;
     private final Map<String, WatchedGpu> gpus = new LinkedHashMap<>();
-    private final AtomicBoolean changed = new AtomicBoolean();
-    private volatile boolean stopped;
-    private final Thread thread;
+    private final LoopThread thread = new LoopThread("gpuwarden-vram", this::run);
 
     /**
      * @param remembered that of an earlier daemon
@@ -70,10 +66,11 @@ public final class VramMonitor implements AutoCloseable {
         this.recycler = recycler;
         this.calls = calls;
         this.clock = clock;
-        this.thread = Threads.daemon("gpuwarden-vram", this::run);
     }
 
     public void start() {
+        sampler.memoryWatch().whenChanged(thread::wake);
+        calls.reservations().whenOpened(thread::wake);
         thread.start();
     }
 
@@ -96,33 +93,14 @@ public final class VramMonitor implements AutoCloseable {
         return calls;
     }
 
-    private void run() {
-        sampler.memoryWatch().whenChanged(this::wake);
-        calls.reservations().whenOpened(this::wake);
-        while (!stopped) {
-            changed.set(false);
-            pause(turn());
-        }
-    }
-
-    /** Called by threads of the sampler, and of callers that reserve memory. */
-    private void wake() {
-        if (changed.compareAndSet(false, true)) {
-            LockSupport.unpark(thread);
-        }
-    }
-
-    private void pause(long nanos) {
-        long now = System.nanoTime();
-        long earliest = now + WatchedGpu.LOW_NANOS;
-        long end = now + nanos;
-        while (!stopped && now - end < 0) {
-            if (changed.get()) {
-                end = Math.min(end, Math.max(earliest, now + SETTLE_NANOS));
-            }
-            LockSupport.parkNanos(this, end - now);
-            now = System.nanoTime();
-        }
+    /** Takes a turn and waits for the next one, after a change of memory or a request to reserve some until that settles. */
+    private long run() throws InterruptedException {
+        long pause = turn();
+        long began = System.nanoTime();
+        thread.await(pause);
+        long waited = System.nanoTime() - began;
+        thread.pause(Math.min(pause - waited, Math.max(WatchedGpu.LOW_NANOS - waited, SETTLE_NANOS)));
+        return 0;
     }
 
     /** Decides about each GPU with a new reading. Returns the longest pause until the next turn. */
@@ -181,6 +159,7 @@ public final class VramMonitor implements AutoCloseable {
     /** Returns whether a decision to recycle this tenant stands by the newest state. Waits for no more than one turn. */
     private synchronized Standing standing(String gpu, Tenant tenant) {
         WatchedGpu watched = gpus.get(gpu);
+        boolean stopped = thread.isClosed();
         return stopped || watched == null
                 ? Standing.unknown(stopped ? "the watchdog stops" : "the GPU is not watched any more")
                 : watched.standing(tenant, System.nanoTime());
@@ -197,9 +176,7 @@ public final class VramMonitor implements AutoCloseable {
     /** Stops within a second. A recycle that was begun goes on. */
     @Override
     public void close() {
-        stopped = true;
-        LockSupport.unpark(thread);
-        Threads.join(thread, CLOSE_MILLIS);
+        thread.close(LONGEST_CLOSE);
         recycler.close();
         records.ifPresent(DecisionLog::close);
     }

@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.BudgetedPod;
+import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.core.util.Wakeup;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.action.Actuator.Outcome;
@@ -41,8 +42,9 @@ class EvictActuatorTest {
             new PodTerms(requests::pods, () -> Reading.absent(Absence.NO_DATA), () -> 1), Duration.ofSeconds(5));
 
     private void connect() {
-        requests.welcome(VramCodec.RESOURCE, new Wakeup());
-        VramCodec.pages(1, List.of(POD)).forEach(page -> requests.received(page.getBudgetedPods()));
+        requests.welcome(
+                Welcome.newBuilder().setVramResource(VramCodec.RESOURCE).build(), new Wakeup());
+        VramCodec.pages(1, List.of(POD)).forEach(page -> requests.received(page));
     }
 
     private Outcome recycle(String uid) {
@@ -60,7 +62,7 @@ class EvictActuatorTest {
                     return id.get() != null;
                 },
                 "the aggregator is asked");
-        requests.received(answer.apply(id.get()).getVramAnswer());
+        requests.received(answer.apply(id.get()));
         return outcome.join();
     }
 

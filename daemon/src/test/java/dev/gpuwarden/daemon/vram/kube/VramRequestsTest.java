@@ -7,8 +7,9 @@ import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Removal;
+import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.core.util.Wakeup;
 import dev.gpuwarden.daemon.vram.kube.VramRequests.Answer;
 import java.time.Duration;
 import java.util.List;
@@ -34,15 +35,19 @@ class VramRequestsTest {
                 .build();
     }
 
+    private static Welcome offering(String resource) {
+        return Welcome.newBuilder().setVramResource(resource).build();
+    }
+
     private void receive(List<Acknowledgement> pages) {
-        pages.forEach(page -> requests.received(page.getBudgetedPods()));
+        pages.forEach(page -> requests.received(page));
     }
 
     private void answer(NodeReport report, boolean accepted, String text) {
         String id = report.hasEvict()
                 ? report.getEvict().getId()
                 : report.getAdvertise().getId();
-        requests.received(VramCodec.answer(id, accepted, text).getVramAnswer());
+        requests.received(VramCodec.answer(id, accepted, text));
     }
 
     private CompletableFuture<Answer> evict(String pod) {
@@ -56,7 +61,7 @@ class VramRequestsTest {
     @Test
     void aListReplacesTheOneBeforeAndStaysWithoutConnection() {
         assertThat(cause(requests.pods())).contains("has not sent the budgets");
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         List<BudgetedPod> many =
                 IntStream.range(0, 300).mapToObj(i -> pod("p" + i)).toList();
         List<Acknowledgement> pages = VramCodec.pages(1, many);
@@ -74,18 +79,19 @@ class VramRequestsTest {
 
     @Test
     void aListBeyondItsLimitsIsNotUsed() {
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         receive(VramCodec.pages(1, List.of(pod("a/b"))));
         assertThat(cause(requests.pods())).contains("exceeds the limits");
         List<BudgetedPod> page =
                 IntStream.range(0, 128).mapToObj(i -> pod("p" + i)).toList();
         for (int i = 0; i < 9; i++) {
-            requests.received(VramCodec.pages(2, page).get(0).getBudgetedPods().toBuilder()
-                    .setLast(false)
+            requests.received(Acknowledgement.newBuilder()
+                    .setBudgetedPods(VramCodec.pages(2, page).get(0).getBudgetedPods().toBuilder()
+                            .setLast(false))
                     .build());
         }
         assertThat(cause(requests.pods())).contains("exceeds the limits");
-        requests.received(VramCodec.unknown(3, "no \u001b room").getBudgetedPods());
+        requests.received(VramCodec.unknown(3, "no \u001b room"));
         assertThat(cause(requests.pods())).contains("no \uFFFD room");
     }
 
@@ -94,7 +100,7 @@ class VramRequestsTest {
         requests.advertise(OptionalLong.of(14000));
         assertThat(requests.next()).isEmpty();
         assertThat(requests.advertised().text()).contains("no connection");
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         NodeReport sent = requests.next().orElseThrow();
         assertThat(sent.getAdvertise().getMib()).isEqualTo(14000);
         requests.advertise(OptionalLong.of(14000));
@@ -107,7 +113,7 @@ class VramRequestsTest {
                 .isFalse();
 
         requests.end();
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         assertThat(requests.next().map(again -> again.getAdvertise().getMib())).isEqualTo(Optional.of(14000L));
         answer(sent, true, "an answer to an older message");
         assertThat(requests.advertised().accepted()).isFalse();
@@ -124,7 +130,7 @@ class VramRequestsTest {
         requests.overBudget(VramCodec.overBudgetUnknown());
         requests.overBudget(VramCodec.overBudget(Map.of("u1", 128L)));
         assertThat(requests.next()).isEmpty();
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         assertThat(requests.next().orElseThrow().getOverBudget().getPods(0).getPodUid())
                 .isEqualTo("u1");
         requests.overBudget(VramCodec.overBudget(Map.of("u1", 128L)));
@@ -137,14 +143,14 @@ class VramRequestsTest {
                 .as("the newest replaces one that was not sent")
                 .isEmpty();
         requests.end();
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         assertThat(requests.next().orElseThrow().hasOverBudget()).isTrue();
     }
 
     @Test
     void anEvictionNeedsAConnectionAndEndsWithIt() {
         assertThat(evict("a").join().text()).contains("no connection");
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         CompletableFuture<Answer> waits = evict("a");
         NodeReport sent = requests.next().orElseThrow();
         assertThat(sent.getEvict().getPodUid()).isEqualTo("uid-a");
@@ -159,7 +165,7 @@ class VramRequestsTest {
 
     @Test
     void onlySomeEvictionsAreOpen() {
-        requests.welcome(RESOURCE, session);
+        requests.welcome(offering(RESOURCE), session);
         List<CompletableFuture<Answer>> open =
                 IntStream.range(0, 4).mapToObj(i -> evict("p" + i)).toList();
         assertThat(evict("more").join().text()).contains("too many requests");
@@ -168,14 +174,14 @@ class VramRequestsTest {
 
     @Test
     void anAggregatorWithAnotherResourceOrNoneIsReported() {
-        requests.welcome("", session);
+        requests.welcome(offering(""), session);
         assertThat(cause(requests.pods())).contains("its version has none, or its --vram.evictions is off");
-        requests.welcome("viktorbarzin.me/gpumem", session);
+        requests.welcome(offering("viktorbarzin.me/gpumem"), session);
         assertThat(cause(requests.pods())).contains("'viktorbarzin.me/gpumem'").contains("'" + RESOURCE + "'");
         assertThat(evict("a").join().accepted()).isFalse();
         VramRequests none = new VramRequests("");
         none.advertise(OptionalLong.of(5));
-        none.welcome(RESOURCE, session);
+        none.welcome(offering(RESOURCE), session);
         assertThat(none.next()).isEmpty();
     }
 }

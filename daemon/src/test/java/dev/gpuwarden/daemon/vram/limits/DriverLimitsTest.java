@@ -8,10 +8,10 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.CgroupLimits.Limit;
 import dev.gpuwarden.core.port.Driver;
-import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import dev.gpuwarden.testkit.Execution;
@@ -59,7 +59,7 @@ class DriverLimitsTest {
                 folder.resolve("t4-615.yaml"), "description: T4 with R615\ndriver: 615\ngpus:\n  - profile: t4\n");
         node = SimulatedNode.start(scenario.toString());
         DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.JNA);
-        driver = ((DriverOpening.Opened) ServiceLoader.load(DriverProvider.class)
+        driver = ((Opening.Opened<Driver>) ServiceLoader.load(DriverProvider.class)
                         .findFirst()
                         .orElseThrow()
                         .open(options))

@@ -27,7 +27,7 @@ class WatchdogRulesTest {
     void aChangedRuleHasItsValueAndNoOtherRuleChanges(Rule rule) {
         WatchdogRules before = WatchdogRules.DEFAULT.with(Map.of("attempts", "4", "samples", "5"));
         String text = OTHER.get(rule.kind());
-        WatchdogRules changed = before.with(rule.key(), text);
+        WatchdogRules changed = before.with(Map.of(rule.key(), text));
         for (Rule each : Rule.values()) {
             assertThat(each.text(changed)).isEqualTo(each == rule ? text : each.text(before));
         }
@@ -53,7 +53,7 @@ class WatchdogRulesTest {
                         .pressure()
                         .samples())
                 .isEqualTo(1);
-        assertThatThrownBy(() -> WatchdogRules.DEFAULT.with("samples", "1"))
+        assertThatThrownBy(() -> WatchdogRules.DEFAULT.with(Map.of("samples", "1")))
                 .isInstanceOf(UserError.class)
                 .hasMessageStartingWith("rules samples: expected")
                 .hasMessageEndingWith("seen 2 of 1");
@@ -77,7 +77,7 @@ class WatchdogRulesTest {
                 "triggers | FLOOR | rule triggers: expected a list",
             })
     void anErrorNamesTheRuleTheExpectedAndTheSeen(String key, String text, String message) {
-        assertThatThrownBy(() -> WatchdogRules.DEFAULT.with(key, text))
+        assertThatThrownBy(() -> WatchdogRules.DEFAULT.with(Map.of(key, text)))
                 .isInstanceOf(UserError.class)
                 .hasMessageStartingWith(message);
     }

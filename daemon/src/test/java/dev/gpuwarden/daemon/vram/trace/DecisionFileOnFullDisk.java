@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.vram.trace;
 
 import static dev.gpuwarden.daemon.app.FullDisk.check;
 
+import dev.gpuwarden.cli.file.RotatingLog;
 import dev.gpuwarden.daemon.app.FullDisk;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -61,7 +62,7 @@ final class DecisionFileOnFullDisk {
             }
         }
         List<String> lines = new ArrayList<>();
-        for (Path each : List.of(Records.older(file), file)) {
+        for (Path each : List.of(RotatingLog.older(file, 1), file)) {
             if (Files.exists(each)) {
                 lines.addAll(Files.readAllLines(each));
             }

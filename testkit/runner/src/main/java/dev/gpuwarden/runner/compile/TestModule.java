@@ -34,9 +34,4 @@ public record TestModule(String name, Path folder) {
             throw new UncheckedIOException(e);
         }
     }
-
-    /** Returns true when Maven has compiled its tests. */
-    public boolean built() {
-        return Files.exists(target().resolve("test.classpath")) && Files.isDirectory(testClasses());
-    }
 }

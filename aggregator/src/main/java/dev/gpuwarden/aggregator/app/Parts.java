@@ -1,0 +1,41 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.drain.DrainPart;
+import dev.gpuwarden.aggregator.ingest.IngestPart;
+import dev.gpuwarden.aggregator.janitor.JanitorPart;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPart;
+import dev.gpuwarden.aggregator.part.Mode;
+import dev.gpuwarden.aggregator.part.Part;
+import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
+import dev.gpuwarden.aggregator.remediation.RepairPart;
+import dev.gpuwarden.aggregator.vram.VramBudgetsPart;
+import dev.gpuwarden.aggregator.web.PagePart;
+import java.util.List;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** The parts of the aggregator, and what each takes from those before it. */
+final class Parts {
+
+    final QuarantinePart quarantine = new QuarantinePart();
+    final DrainPart drain = new DrainPart(quarantine);
+    final JanitorPart janitor = new JanitorPart(quarantine::namespace, drain, this::repairsArmed);
+    final RepairPart repair = new RepairPart(quarantine, drain, janitor);
+    final MonitorPart monitor = new MonitorPart(() -> quarantine.given().action());
+    final VramBudgetsPart vram = new VramBudgetsPart(quarantine::namespace);
+    final IngestPart ingest = new IngestPart(() -> quarantine.controller().isPresent(), vram::messages);
+    final PagePart page = new PagePart(quarantine, repair);
+
+    /** All parts, in the order in which they start. */
+    final List<Part> all = List.of(quarantine, drain, janitor, repair, monitor, vram, ingest, page);
+
+    private boolean repairsArmed() {
+        return repair.given() == Mode.armed;
+    }
+
+    /** Adds the options of all parts to a command. */
+    void addTo(CommandSpec command) {
+        for (Part part : all) {
+            command.addMixin(part.getClass().getSimpleName(), CommandSpec.forAnnotatedObjectLenient(part));
+        }
+    }
+}
