@@ -24,7 +24,7 @@ class SettingRangesTest {
         program.parseArgs("--help");
         Map<String, String> defaults = new TreeMap<>();
         collect(program, defaults);
-        assertThat(defaults).hasSizeGreaterThan(25);
+        assertThat(defaults).hasSizeGreaterThan(38);
 
         List<String> words = new ArrayList<>(List.of("config"));
         defaults.forEach((name, value) -> words.add(name + "=" + value));

@@ -1,15 +1,16 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainPart;
 import dev.gpuwarden.aggregator.ingest.IngestPart;
 import dev.gpuwarden.aggregator.janitor.JanitorPart;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPart;
-import dev.gpuwarden.aggregator.part.Mode;
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
 import dev.gpuwarden.aggregator.remediation.RepairPart;
 import dev.gpuwarden.aggregator.vram.VramBudgetsPart;
 import dev.gpuwarden.aggregator.web.PagePart;
+import dev.gpuwarden.cli.Mode;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -20,7 +21,7 @@ final class Parts {
     final DrainPart drain = new DrainPart(quarantine);
     final JanitorPart janitor = new JanitorPart(quarantine::namespace, drain, this::repairsArmed);
     final RepairPart repair = new RepairPart(quarantine, drain, janitor);
-    final MonitorPart monitor = new MonitorPart(() -> quarantine.given().action());
+    final MonitorPart monitor = new MonitorPart(() -> ActionMode.of(quarantine.given()));
     final VramBudgetsPart vram = new VramBudgetsPart(quarantine::namespace);
     final IngestPart ingest = new IngestPart(() -> quarantine.controller().isPresent(), vram::messages);
     final PagePart page = new PagePart(quarantine, repair);

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.controller;
 
+import dev.gpuwarden.cli.Mode;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -13,6 +14,11 @@ public enum ActionMode {
 
     public static ActionMode of(boolean armed) {
         return armed ? ARMED : DRY_RUN;
+    }
+
+    /** Returns the mode of actions; empty if no decision is made. */
+    public static Optional<ActionMode> of(Mode mode) {
+        return find(mode.toString());
     }
 
     /** Returns the mode as the options spell it: `dry-run` or `armed`. */

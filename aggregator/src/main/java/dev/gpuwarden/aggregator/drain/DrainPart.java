@@ -11,14 +11,15 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.part.ArmedRights;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
-import dev.gpuwarden.aggregator.part.Mode;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import dev.gpuwarden.aggregator.quarantine.NodeStep;
 import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
+import dev.gpuwarden.cli.Mode;
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.cli.UserError;
 import java.time.Clock;
 import java.time.Duration;
@@ -68,6 +69,7 @@ public final class DrainPart implements Part, NodeStep {
             description = "Namespaces whose pods stay: a regular expression (default: ${DEFAULT-VALUE}).")
     String system = SystemNamespaces.USUAL;
 
+    @Bounds(from = "0s", to = "24h")
     @Option(
             names = "--drain.grace",
             paramLabel = "DURATION",
@@ -105,13 +107,7 @@ public final class DrainPart implements Part, NodeStep {
             paramLabel = "SWITCH",
             description = "Remove all pods immediately, whatever these rules state, for an event that has"
                     + " drainOverrides.force: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    Force force = Force.off;
-
-    /** The switch for drains that the sender of an event forces. */
-    enum Force {
-        off,
-        on
-    }
+    Switch force = Switch.off;
 
     @Option(
             names = "--drain.processes",
@@ -177,14 +173,11 @@ public final class DrainPart implements Part, NodeStep {
 
     /** Returns true if senders may request that all pods leave immediately. */
     public boolean forces() {
-        return force == Force.on;
+        return force.isOn();
     }
 
     /** Returns the rules for pods. Throws {@link UserError} for invalid options. */
     public DrainPolicies policies() {
-        if (grace != null && (grace.isNegative() || grace.compareTo(Duration.ofHours(24)) > 0)) {
-            throw new UserError("--drain.grace must be at most 24h, but was " + Durations.text(grace));
-        }
         return new DrainPolicies(
                 read("--drain.pods", () -> DrainPolicies.Parser.pods(pods)),
                 read(

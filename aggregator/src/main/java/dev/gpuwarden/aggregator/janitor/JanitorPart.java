@@ -16,7 +16,7 @@ import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.aggregator.provider.ProviderOptions;
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,9 +35,6 @@ public final class JanitorPart implements Part {
 
     /** The image of Jobs that are validated and never run. */
     private static final String ASSUMED_IMAGE = "gpuwarden";
-
-    private static final Duration LEAST = Duration.ofSeconds(10);
-    private static final Duration MOST = Duration.ofDays(7);
 
     /** The way in which nodes are rebooted. */
     enum Reboot {
@@ -71,6 +68,7 @@ public final class JanitorPart implements Part {
                     + " (default: ${DEFAULT-VALUE}).")
     Reboot reboot = Reboot.job;
 
+    @Bounds(from = "1ms")
     @Option(
             names = "--janitor.keep",
             defaultValue = "336h",
@@ -84,43 +82,48 @@ public final class JanitorPart implements Part {
     @Mixin
     ProviderOptions provider = new ProviderOptions();
 
+    @Bounds(from = "10s", to = "7d")
     @Option(
             names = "--janitor.teardown-timeout",
             defaultValue = "5m",
             paramLabel = "DURATION",
-            description = "Longest wait for the GPU Operator's pods to end before a reset, 10s to 7d"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Longest wait for the GPU Operator's pods to end before a reset" + " (default: ${DEFAULT-VALUE}).")
     Duration teardownTimeout = JanitorTimes.DEFAULT.teardown();
 
+    @Bounds(from = "10s", to = "7d")
     @Option(
             names = "--janitor.job-timeout",
             defaultValue = "10m",
             paramLabel = "DURATION",
-            description = "Longest run of a Job, 10s to 7d. The reset itself may take 5m, and its checks and the"
+            description = "Longest run of a Job. The reset itself may take 5m, and its checks and the"
                     + " evidence of a failure some minutes more (default: ${DEFAULT-VALUE}).")
     Duration jobTimeout = JanitorTimes.DEFAULT.job();
 
+    @Bounds(from = "10s", to = "7d")
     @Option(
             names = "--janitor.restore-timeout",
             defaultValue = "10m",
             paramLabel = "DURATION",
-            description = "Longest wait for the GPU Operator's pods to be ready again after a reset, 10s to 7d"
+            description = "Longest wait for the GPU Operator's pods to be ready again after a reset"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration restoreTimeout = JanitorTimes.DEFAULT.restore();
 
+    @Bounds(from = "10s", to = "7d")
     @Option(
             names = "--janitor.reboot-timeout",
             defaultValue = "30m",
             paramLabel = "DURATION",
-            description = "Longest time from the signal of a reboot to the ready Node, 10s to 7d"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Longest time from the signal of a reboot to the ready Node" + " (default: ${DEFAULT-VALUE}).")
     Duration rebootTimeout = JanitorTimes.DEFAULT.reboot();
 
+    @Bounds(from = "10s", to = "7d")
     @Option(
             names = "--janitor.terminate-timeout",
             defaultValue = "24h",
             paramLabel = "DURATION",
-            description = "Longest wait for another program to remove the Node of a TerminateNode, 10s to 7d"
+            description = "Longest wait for another program to remove the Node of a TerminateNode"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration terminateTimeout = JanitorTimes.DEFAULT.terminate();
 
@@ -170,9 +173,6 @@ public final class JanitorPart implements Part {
     }
 
     private JanitorSettings settings(String used, String ofJobs) {
-        if (keep.isNegative() || keep.isZero()) {
-            throw new UserError("--janitor.keep must be above 0, but was " + Durations.text(keep));
-        }
         var unused = provider.address(reboot == Reboot.provider);
         return new JanitorSettings(
                 ofJobs,
@@ -184,13 +184,7 @@ public final class JanitorPart implements Part {
                 times());
     }
 
-    /** Returns the times. Throws {@link UserError} for one out of range. */
     private JanitorTimes times() {
-        within("--janitor.teardown-timeout", teardownTimeout);
-        within("--janitor.job-timeout", jobTimeout);
-        within("--janitor.restore-timeout", restoreTimeout);
-        within("--janitor.reboot-timeout", rebootTimeout);
-        within("--janitor.terminate-timeout", terminateTimeout);
         return new JanitorTimes(
                 teardownTimeout,
                 jobTimeout,
@@ -199,13 +193,6 @@ public final class JanitorPart implements Part {
                 terminateTimeout,
                 keep,
                 JanitorTimes.DEFAULT.poll());
-    }
-
-    private static void within(String option, Duration value) {
-        if (value.compareTo(LEAST) < 0 || value.compareTo(MOST) > 0) {
-            throw new UserError(option + ": expected " + Durations.text(LEAST) + " to " + Durations.text(MOST)
-                    + ", seen " + Durations.text(value));
-        }
     }
 
     /** @param namespace namespace of the aggregator */

@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.util.JsonTrees;
-import dev.gpuwarden.aggregator.client.Json;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,14 +2,13 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
-import dev.gpuwarden.aggregator.pods.PodView;
-import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
 import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.node.ReportedGpus;

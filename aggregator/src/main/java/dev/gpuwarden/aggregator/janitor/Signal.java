@@ -2,9 +2,9 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.JobReader.JobFacts;
-import dev.gpuwarden.aggregator.provider.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.aggregator.provider.NodeProvider.Answer;
 import java.time.Instant;
 import java.util.Optional;
 

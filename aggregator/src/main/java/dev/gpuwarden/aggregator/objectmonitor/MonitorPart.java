@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.part.Replica;
-import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.Bounds;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.time.Duration;
 import java.util.List;
@@ -15,10 +15,7 @@ import picocli.CommandLine.Option;
 /** Reports faulty objects as faults of nodes, while quarantine is on. */
 public final class MonitorPart implements Part {
 
-    private static final Duration SHORTEST = Duration.ofSeconds(1);
-    private static final int MOST = 64;
-    private static final int MOST_CONFIRM_FROM = 1_000_000;
-
+    @Bounds(from = "1s")
     @Option(
             names = "--monitor.resync",
             defaultValue = "5m",
@@ -27,6 +24,7 @@ public final class MonitorPart implements Part {
                     + " change; the moment of the change is computed in addition (default: ${DEFAULT-VALUE}).")
     Duration resync = Duration.ofMinutes(5);
 
+    @Bounds(from = "1", to = "64")
     @Option(
             names = "--monitor.concurrency",
             defaultValue = "8",
@@ -34,6 +32,7 @@ public final class MonitorPart implements Part {
             description = "Nodes whose object faults are written at the same time (default: ${DEFAULT-VALUE}).")
     int concurrency = 8;
 
+    @Bounds(from = "1s")
     @Option(
             names = "--monitor.retry",
             defaultValue = "30s",
@@ -43,6 +42,7 @@ public final class MonitorPart implements Part {
                             + " ${DEFAULT-VALUE}).")
     Duration retry = Duration.ofSeconds(30);
 
+    @Bounds(from = "1", to = "1000000")
     @Option(
             names = "--monitor.confirm-from",
             defaultValue = "" + MonitorSettings.CONFIRM_FROM,
@@ -66,25 +66,8 @@ public final class MonitorPart implements Part {
         settings = quarantine.get().map(this::settings);
     }
 
-    /** Returns the settings. Throws {@link UserError} for invalid options. */
     private MonitorSettings settings(ActionMode mode) {
-        atLeast("--monitor.resync", resync);
-        atLeast("--monitor.retry", retry);
-        atMost("--monitor.concurrency", MOST, concurrency);
-        atMost("--monitor.confirm-from", MOST_CONFIRM_FROM, confirmFrom);
         return new MonitorSettings(resync, concurrency, retry, mode == ActionMode.ARMED, confirmFrom);
-    }
-
-    private static void atMost(String option, int most, int given) {
-        if (given < 1 || given > most) {
-            throw new UserError(option + ": expected 1 to " + most + ", found " + given);
-        }
-    }
-
-    private static void atLeast(String option, Duration given) {
-        if (given.compareTo(SHORTEST) < 0) {
-            throw new UserError(option + ": expected 1s at least, found " + given.toMillis() + "ms");
-        }
     }
 
     @Override

@@ -9,10 +9,11 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.part.ArmedRights;
 import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
-import dev.gpuwarden.aggregator.part.Mode;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.part.Replica;
+import dev.gpuwarden.cli.Mode;
+import dev.gpuwarden.cli.Switch;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,19 +37,13 @@ public final class QuarantinePart implements Part {
                     + " ${DEFAULT-VALUE}).")
     Mode mode = Mode.dry_run;
 
-    /** The switch for actions that the sender of an event forces. */
-    enum Force {
-        off,
-        on
-    }
-
     @Option(
             names = "--quarantine.force",
             defaultValue = "off",
             paramLabel = "SWITCH",
             description = "Let every node pass the breaker if its event has quarantineOverrides.force:"
                     + " ${COMPLETION-CANDIDATES}. Such an event needs no rule (default: ${DEFAULT-VALUE}).")
-    Force force = Force.off;
+    Switch force = Switch.off;
 
     @Mixin
     BreakerOptions breaker = new BreakerOptions();
@@ -59,14 +54,9 @@ public final class QuarantinePart implements Part {
 
     @Override
     public void configure() {
-        settings = mode.action()
+        settings = ActionMode.of(mode)
                 .map(action -> new QuarantineSettings(
-                        namespace(),
-                        identity(),
-                        action,
-                        breaker.pools(),
-                        LeaderElector.Times.DEFAULT,
-                        force == Force.on));
+                        namespace(), identity(), action, breaker.pools(), LeaderElector.Times.DEFAULT, force.isOn()));
     }
 
     /**

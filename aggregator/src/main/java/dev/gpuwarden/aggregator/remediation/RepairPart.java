@@ -10,7 +10,6 @@ import dev.gpuwarden.aggregator.janitor.JanitorPart;
 import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.part.ArmedRights;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
-import dev.gpuwarden.aggregator.part.Mode;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.part.Replica;
@@ -18,7 +17,8 @@ import dev.gpuwarden.aggregator.quarantine.NodeStep;
 import dev.gpuwarden.aggregator.quarantine.QuarantineController;
 import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
+import dev.gpuwarden.cli.Mode;
 import dev.gpuwarden.cli.UserError;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.nio.file.Path;
@@ -37,8 +37,6 @@ import picocli.CommandLine.Option;
 public final class RepairPart implements Part, NodeStep {
 
     private static final int THREADS = 16;
-
-    private static final int MOST_ATTEMPTS = 10;
 
     /** The switch for the approval of each action. */
     enum Approval {
@@ -64,6 +62,7 @@ public final class RepairPart implements Part, NodeStep {
                     + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Approval approval = Approval.automatic;
 
+    @Bounds(from = "1", to = "10")
     @Option(
             names = "--remediation.attempts",
             defaultValue = "2",
@@ -73,6 +72,7 @@ public final class RepairPart implements Part, NodeStep {
                     + " (default: ${DEFAULT-VALUE}).")
     int attempts = 2;
 
+    @Bounds(from = "1ms")
     @Option(
             names = "--remediation.memory",
             defaultValue = "168h",
@@ -80,6 +80,7 @@ public final class RepairPart implements Part, NodeStep {
             description = "Time for which earlier repairs of a GPU count (default: ${DEFAULT-VALUE}).")
     Duration memory = Duration.ofDays(7);
 
+    @Bounds(from = "1ms")
     @Option(
             names = "--remediation.settle",
             defaultValue = "5m",
@@ -132,11 +133,6 @@ public final class RepairPart implements Part, NodeStep {
         if (mode == Mode.off) {
             return Optional.empty();
         }
-        if (attempts < 1 || attempts > MOST_ATTEMPTS) {
-            throw new UserError("--remediation.attempts must be 1 to " + MOST_ATTEMPTS + ", but was " + attempts);
-        }
-        positive("--remediation.memory", memory);
-        positive("--remediation.settle", settle);
         RepairTemplates own = templates == null ? RepairTemplates.NONE : TemplateFile.read(templates);
         if (mode == Mode.armed && !drainArmed) {
             throw new UserError("--remediation.mode=armed needs --drain.mode=armed: only drained nodes are repaired");
@@ -163,12 +159,6 @@ public final class RepairPart implements Part, NodeStep {
     private RepairReconciler.Settings settings(boolean armed, RepairTemplates own, String lockNamespace) {
         return new RepairReconciler.Settings(
                 armed, approval == Approval.manual, attempts, memory, settle, own, lockNamespace);
-    }
-
-    private static void positive(String option, Duration time) {
-        if (time.isNegative() || time.isZero()) {
-            throw new UserError(option + " must be above 0, but was " + Durations.text(time));
-        }
     }
 
     @Override

@@ -3,24 +3,19 @@ package dev.gpuwarden.aggregator.vram;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.ingest.RequestWorkers;
 import dev.gpuwarden.aggregator.pods.PodEviction;
 import dev.gpuwarden.aggregator.pods.PodView;
-import dev.gpuwarden.aggregator.ingest.RequestWorkers;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Evict;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.vram.RemovalCheck;
-import dev.gpuwarden.core.limit.OpenRequests;
 import dev.gpuwarden.core.util.JsonTrees;
-import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.LongSupplier;
 
 /** Ends pods at the request of their nodes. Thread-safe. */

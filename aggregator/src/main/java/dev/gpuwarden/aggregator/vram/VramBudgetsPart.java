@@ -2,15 +2,16 @@ package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.cache.NodeCache;
-import dev.gpuwarden.aggregator.ingest.NodeMessageKind;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.ingest.NodeMessageKind;
 import dev.gpuwarden.aggregator.part.ArmedRights;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
-import dev.gpuwarden.aggregator.part.Mode;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.cli.Mode;
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.cli.UserError;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,11 +24,6 @@ import picocli.CommandLine.Option;
 public final class VramBudgetsPart implements Part {
 
     private static final System.Logger LOG = System.getLogger(VramBudgetsPart.class.getName());
-
-    enum Switch {
-        off,
-        on
-    }
 
     @Option(
             names = "--vram.evictions",
@@ -95,16 +91,9 @@ public final class VramBudgetsPart implements Part {
             throw new UserError("--vram.resource: expected the name of an extended resource such as "
                     + VramCodec.RESOURCE + ", found '" + resource + "'");
         }
-        settings = evictions
-                .action()
+        settings = ActionMode.of(evictions)
                 .map(mode -> new VramSettings(
-                        resource,
-                        capacity == Switch.on,
-                        mode,
-                        delete == Switch.on,
-                        waiting == Switch.on,
-                        selectors(),
-                        namespace.get()));
+                        resource, capacity.isOn(), mode, delete.isOn(), waiting.isOn(), selectors(), namespace.get()));
     }
 
     private List<NodeSelector> selectors() {
@@ -177,7 +166,8 @@ public final class VramBudgetsPart implements Part {
     @Override
     public String mode() {
         return "VRAM budgets: "
-                + budgets.map(each -> "evictions " + evictions + ", in " + each.nodes().resource())
+                + budgets.map(each -> "evictions " + evictions + ", in "
+                                + each.nodes().resource())
                         .orElse("off");
     }
 

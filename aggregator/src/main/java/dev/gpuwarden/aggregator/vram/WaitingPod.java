@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.core.util.JsonTrees;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;

@@ -2,19 +2,11 @@ package dev.gpuwarden.aggregator.app;
 
 import static dev.gpuwarden.testkit.Await.until;
 
-import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
-import dev.gpuwarden.aggregator.breaker.PoolCounts;
-import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.provider.NodeProvider;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.testkit.walk.EnteredFiles;
@@ -22,10 +14,8 @@ import dev.gpuwarden.testkit.walk.Walk;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

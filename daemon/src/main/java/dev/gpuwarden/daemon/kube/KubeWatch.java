@@ -3,7 +3,6 @@ package dev.gpuwarden.daemon.kube;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.util.JsonTrees;
-import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.core.util.LoopThread;
 import java.io.IOException;
 import java.lang.System.Logger.Level;

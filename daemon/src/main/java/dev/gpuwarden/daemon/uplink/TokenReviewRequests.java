@@ -7,15 +7,6 @@ import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.daemon.page.TokenReviewer;
 import dev.gpuwarden.daemon.page.TokenReviewer.Verdict;
 import dev.gpuwarden.daemon.uplink.request.AggregatorRequests;
-import dev.gpuwarden.api.v1.NodeReport;
-import dev.gpuwarden.core.util.Wakeup;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
 /** Requests to the aggregator to review tokens for this node's page. Thread-safe. */
