@@ -27,6 +27,9 @@ import picocli.CommandLine.Spec;
         })
 final class ConfigCommand implements Callable<Integer> {
 
+    /** A percent sign of a value: descriptions are formats, in which it must be doubled. */
+    private static final Pattern PERCENT = Pattern.compile("(?<!%)%(?![n%])");
+
     private static final Pattern DEFAULT = Pattern.compile("\\$\\{DEFAULT-VALUE}");
 
     private final Supplier<Settings> settings;
@@ -66,6 +69,7 @@ final class ConfigCommand implements Callable<Integer> {
         String text = Matcher.quoteReplacement(String.join(Setting.SEPARATOR, declared(option)));
         return Arrays.stream(option.description())
                 .map(line -> DEFAULT.matcher(line).replaceAll(text))
+                .map(line -> PERCENT.matcher(line).replaceAll("%%"))
                 .toArray(String[]::new);
     }
 

@@ -159,12 +159,7 @@ final class Program extends CommandLine {
         @Override
         public IOptionRenderer createDefaultOptionRenderer() {
             IOptionRenderer renderer = super.createDefaultOptionRenderer();
-            return (option, labels, colors) -> renderer.render(
-                    OptionSpec.builder(option)
-                            .description(ValueRange.description(option))
-                            .build(),
-                    labels,
-                    colors);
+            return (option, labels, colors) -> renderer.render(ValueRange.described(option), labels, colors);
         }
     }
 

@@ -37,6 +37,13 @@ public final class ValueRange {
         return lines;
     }
 
+    /** Returns the option with the description that has its range. */
+    static OptionSpec described(OptionSpec option) {
+        return of(option).isEmpty()
+                ? option
+                : OptionSpec.builder(option).description(description(option)).build();
+    }
+
     /** Returns what is wrong with the value that an option has now; empty if nothing is, or if it has none. */
     static Optional<String> problem(OptionSpec option) {
         Object value = option.getValue();

@@ -37,7 +37,7 @@ class ImageTest {
 
     /** Java prints warnings about options that do not fit together, by default on standard output. */
     @ParameterizedTest
-    @ValueSource(strings = {"", "daemon", "aggregator", "fleet", "explain", "breaker", "policy"})
+    @ValueSource(strings = {"", "daemon", "aggregator", "fleet", "explain", "breaker", "policy", "config"})
     void helpPrintsNothingElse(String command) {
         Run run = command.isEmpty() ? image.run("--help") : image.run(command, "--help");
         assertThat(run.out()).startsWith("Usage: gpuwarden");
