@@ -28,6 +28,7 @@ class IdentifierDoorsTest {
             "QuarantineDecider.java",
             "DrainRequest.java",
             "HeaderPreference.java",
+            "RequestReader.java",
             "FaultyApi.java",
             "Quantity.java",
             "XidMention.java",

@@ -21,9 +21,9 @@ class ThreadTableTest {
             List.of("core", "cli", "api", "watchdog", "native", "nccl-bench", "checks", "daemon", "aggregator");
 
     /** Calls that make a thread of the name in their arguments. */
-    private static final Pattern FACTORY =
-            Pattern.compile("\\b(?:Threads\\.daemon|(Threads\\.numbered)|new LoopThread|new Thread)(?=\\()"
-                    + "|\\b(?:launch|thread)(?=\\(\"gpuwarden-)");
+    private static final Pattern FACTORY = Pattern.compile(
+            "\\b(?:Threads\\.daemon|(Threads\\.numbered)|new LoopThread|new Thread|new Responder<>)(?=\\()"
+                    + "|\\b(?:launch|thread|super)(?=\\(\"gpuwarden-)");
 
     /** The name; a plus sign behind it stands for the rest of the name. */
     private static final Pattern NAME = Pattern.compile("\"(gpuwarden-[a-z0-9-]*)\"(\\s*\\+)?");

@@ -12,7 +12,6 @@ public final class IngestMetrics {
 
     public final LongAdder events = new LongAdder();
     public final LongAdder generations = new LongAdder();
-    public final LongAdder writes = new LongAdder();
 
     /** The refused messages, by reason. */
     public final Counts<String> refusals = new Counts<>();
@@ -38,10 +37,5 @@ public final class IngestMetrics {
 
     void ended(Status.Code code) {
         endings.add(code.name());
-    }
-
-    void written(long nanos) {
-        writes.increment();
-        written.add(nanos);
     }
 }

@@ -75,7 +75,7 @@ final class NodeHealthWriter implements AutoCloseable {
         long began = System.nanoTime();
         try {
             StoredHealth held = healths.write(draft.state(), draft.held());
-            metrics.written(System.nanoTime() - draft.sinceNanos());
+            metrics.written.add(System.nanoTime() - draft.sinceNanos());
             if (failing.remove(record) != null) {
                 LOG.log(Level.INFO, "NodeHealth " + record.node() + " is up to date again");
             }

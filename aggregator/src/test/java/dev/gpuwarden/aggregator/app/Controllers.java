@@ -102,6 +102,11 @@ public final class Controllers implements AutoCloseable {
         return quarantine().queued();
     }
 
+    /** Returns the resources whose turn comes or is under way. */
+    int maintained() {
+        return parts.janitor.controller().orElseThrow().queue().size();
+    }
+
     int failing() {
         return quarantine().failing();
     }

@@ -25,7 +25,12 @@ class ResetWalkTest {
 
     /** The quarantine of the node decides again at the same time. */
     private static final String[] OTHERS = {
-        "gpuwarden-leadership", "aggregator.client.LeaderElector", "gpuwarden-breaker", "gpuwarden-queue-node"
+        "gpuwarden-leadership",
+        "aggregator.client.LeaderElector",
+        "gpuwarden-breaker",
+        "gpuwarden-queue-node",
+        "gpuwarden-queue-conditions-and-Events-of-node",
+        "gpuwarden-queue-chore"
     };
 
     private static final int NODES = 4;
@@ -72,6 +77,7 @@ class ResetWalkTest {
                         }
                         label(fleet, node, "drain-succeeded");
                         until(() -> shop.running(node).size() == 1);
+                        until(() -> controllers.maintained() == 0);
                         EnteredFiles.end();
                     }
                 } finally {
