@@ -19,9 +19,15 @@ public final class ChildJvm {
 
     private ChildJvm() {}
 
-    /** Returns the program as users start it. */
+    /** Returns the program as users start it; from the classes, if no image of this build is at hand. */
     public static ProcessBuilder gpuwarden(List<String> arguments) {
-        return of("dev.gpuwarden.cli.Main", arguments);
+        String image = System.getProperty("gpuwarden.image");
+        if (image == null) {
+            return of("dev.gpuwarden.cli.Main", arguments);
+        }
+        List<String> command = new ArrayList<>(List.of(image + "/bin/gpuwarden"));
+        command.addAll(arguments);
+        return new ProcessBuilder(command);
     }
 
     public static ProcessBuilder of(String mainClass, List<String> arguments) {

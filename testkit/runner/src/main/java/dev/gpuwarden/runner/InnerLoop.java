@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -49,8 +50,8 @@ record InnerLoop(Workspace workspace, Console console) {
         List<String> compiled = new Edits(workspace).compile(module);
         compiled.forEach(console::line);
         Tier tier = tiers.size() == 1 ? tiers.iterator().next() : Tier.PROGRAMS;
-        Outcome outcome =
-                new TestJvm(workspace).tests(new Job(tier, module.name(), "", List.of()), new Selection(tiers, names));
+        Outcome outcome = new TestJvm(workspace, Optional.empty())
+                .tests(new Job(tier, module.name(), "", List.of()), new Selection(tiers, names));
         console.ended(module.name() + arguments.test().map(test -> " " + test).orElse(""), outcome);
         Summary summary = new Summary(List.of(outcome));
         summary.skipped().forEach(console::line);

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -38,7 +39,7 @@ record Suite(Workspace workspace, Console console) {
         List<Job> jobs = all.stream()
                 .filter(job -> tiers.isEmpty() ? job.tier() != Tier.SOAK : tiers.contains(job.tier()))
                 .toList();
-        TestJvm jvm = new TestJvm(workspace);
+        TestJvm jvm = new TestJvm(workspace, Optional.of(workspace.root().resolve("packaging/target/image")));
         long start = System.nanoTime();
         Starts starts = new Starts(Path.of("/proc"));
         ScheduledExecutorService polling = Executors.newSingleThreadScheduledExecutor();

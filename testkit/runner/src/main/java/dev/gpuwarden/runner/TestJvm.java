@@ -24,8 +24,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** Runs jobs as child processes; each call blocks until its process has ended. Thread-safe. */
-public record TestJvm(Workspace workspace) {
+/**
+ * Runs jobs as child processes; each call blocks until its process has ended. Thread-safe.
+ *
+ * @param image the runtime image if it has what the tests test: they start it instead of classes, and it starts in half the time
+ */
+public record TestJvm(Workspace workspace, Optional<Path> image) {
 
     /** Limit of a job; the longest takes ten minutes, and 20 on a machine half as fast. Soak runs have no limit. */
     private static final long LIMIT_MINUTES = 40;
@@ -51,6 +55,7 @@ public record TestJvm(Workspace workspace) {
                     "-cp",
                     classPath(module)));
             workspace.properties(module).forEach((key, value) -> command.add("-D" + key + "=" + value));
+            image.ifPresent(folder -> command.add("-Dgpuwarden.image=" + folder));
             scratch.folder().ifPresent(folder -> command.add("-Djava.io.tmpdir=" + folder));
             command.add(TestMain.class.getName());
             command.add(results.toString());

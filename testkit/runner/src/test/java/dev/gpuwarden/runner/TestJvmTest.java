@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -61,7 +62,7 @@ class TestJvmTest {
         Path target = Files.createDirectories(tree.resolve("one/target"));
         Files.writeString(target.resolve("test.classpath"), System.getProperty("java.class.path"));
         Workspace workspace = new Workspace(tree, folder);
-        return new TestJvm(workspace)
+        return new TestJvm(workspace, Optional.empty())
                 .tests(new Job(Tier.PROGRAMS, "one", "", List.of()), new Selection(Set.of(), tests));
     }
 
@@ -101,8 +102,8 @@ class TestJvmTest {
         Files.writeString(tree.resolve("pom.xml"), "");
         Path script = Files.writeString(tree.resolve("look"), "#!/bin/sh\necho no nodes here\nexit " + code + "\n");
         assertThat(script.toFile().setExecutable(true)).isTrue();
-        Outcome outcome =
-                new TestJvm(new Workspace(tree, folder)).command(new Job(Tier.NODES, "", "", List.of("look")));
+        Outcome outcome = new TestJvm(new Workspace(tree, folder), Optional.empty())
+                .command(new Job(Tier.NODES, "", "", List.of("look")));
         assertThat(outcome.lines()).singleElement().satisfies(line -> {
             assertThat(line.kind()).isEqualTo(kind);
             assertThat(line.detail().contains("no nodes here")).isEqualTo(code != 0);
