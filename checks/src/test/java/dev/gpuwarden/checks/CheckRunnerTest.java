@@ -33,10 +33,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The runner with its own threads and in real time; intervals are short. */
-@Timeout(30)
 class CheckRunnerTest {
 
     private static final NodePaths PATHS =

@@ -24,10 +24,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Requests to a runner with its own threads, in real time. */
-@Timeout(30)
 class RequestedRunTest {
 
     private static final NodePaths PATHS =

@@ -14,11 +14,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("image")
-@Timeout(300)
 class ContainerImageTest {
 
     private static final String SCRIPT = "gpuwarden-image-archive";

@@ -22,12 +22,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Shipped manifests on which a controller manager acts: it checks the types of admission policies, and adds roles to others. */
 @Tag("api")
-@Timeout(120)
 class ControllerManagerClusterTest {
 
     private static final Path MANIFESTS =

@@ -17,12 +17,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The manifests in the image, applied to a real API server. */
 @Tag("image")
-@Timeout(300)
 class ManifestsImageTest {
 
     private static final Path MANIFESTS = Image.built().home().resolve("share/kubernetes");

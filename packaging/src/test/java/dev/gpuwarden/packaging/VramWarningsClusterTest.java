@@ -14,12 +14,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The warnings of the component vram-warnings, from a real API server. */
 @Tag("api")
-@Timeout(120)
 class VramWarningsClusterTest {
 
     private static final String POLICY = "components/vram-warnings/policy.yaml";

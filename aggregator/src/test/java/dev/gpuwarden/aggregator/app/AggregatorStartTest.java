@@ -20,12 +20,10 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests of the start of the program without an API server. */
 @Tag("programs")
-@Timeout(120)
 class AggregatorStartTest {
 
     private static final Pattern SERVING = Pattern.compile("serving (http://\\S+)/metrics");

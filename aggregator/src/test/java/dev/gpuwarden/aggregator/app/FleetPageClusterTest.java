@@ -31,13 +31,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** Tests of the page of an aggregator in a real cluster, with a real browser. */
 @Tag("api")
-@Timeout(300)
 class FleetPageClusterTest {
 
     static final String READER = """

@@ -16,11 +16,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that one of two candidates leads, also while the connection of the leader stalls. */
 @Tag("api")
-@Timeout(120)
 class LeadershipTest {
 
     private static final int STALLS = 2;

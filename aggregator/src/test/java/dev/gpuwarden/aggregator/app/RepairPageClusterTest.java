@@ -30,12 +30,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the stages of a repair on the page in a real browser, and for readers with some rights, against a real API server. */
 @Tag("api")
-@Timeout(300)
 class RepairPageClusterTest {
 
     @TempDir

@@ -14,10 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The limits of the nodes' questions; each question gets one answer. */
-@Timeout(30)
 class AccessReviewsTest {
 
     private final AtomicLong now = new AtomicLong();

@@ -162,9 +162,7 @@ class CompiledPolicyTest {
         String expression = "resource.data.text.matches('x*y') || resource.metadata.name == 'validator'";
         CompiledPolicy policy = compiled(
                 MonitorPolicy.of(TestPolicies.resource("p", "ConfigMap", expression, "resource.spec.nodeName")));
-        long start = System.nanoTime();
         assertThat(policy.evaluate(big, NOW).matches()).isTrue();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
     }
 
     @ParameterizedTest

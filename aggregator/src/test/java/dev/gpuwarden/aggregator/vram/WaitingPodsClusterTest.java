@@ -24,12 +24,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Pods that a real scheduler leaves without a node, and their Events, with the shipped rights. */
 @Tag("api")
-@Timeout(120)
 class WaitingPodsClusterTest {
 
     private static final Path MANIFESTS =

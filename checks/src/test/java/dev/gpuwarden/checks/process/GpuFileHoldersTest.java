@@ -16,13 +16,11 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The files of a node with two GPUs, and real processes that hold them. */
-@Timeout(60)
 class GpuFileHoldersTest {
 
     private static final Path OWN_NAMESPACE = Path.of("/proc/self/ns/pid");

@@ -23,11 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The command `sim use` in a process of its own, and what NVML in this process and the node's /proc have of it. */
 @Tag("programs")
-@Timeout(60)
 class HeldMemoryTest {
 
     private static final long MEBIBYTE = 1L << 20;

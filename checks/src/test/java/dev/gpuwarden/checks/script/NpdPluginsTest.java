@@ -21,14 +21,11 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class NpdPluginsTest {
 
     /** In the form of node-problem-detector 0.8.20, config/custom-plugin-monitor.json. */

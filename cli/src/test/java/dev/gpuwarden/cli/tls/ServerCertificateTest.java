@@ -39,11 +39,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server whose certificate and whose authorities of clients change while it runs, with certificates that openssl made. */
-@Timeout(60)
 class ServerCertificateTest {
 
     private static final Protocol HTTPS =

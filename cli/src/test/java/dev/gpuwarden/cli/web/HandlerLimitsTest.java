@@ -28,10 +28,8 @@ import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A page and a handler of large POST requests, as an admission webhook is, on one server. */
-@Timeout(60)
 class HandlerLimitsTest {
 
     private static final int MEBIBYTE = 1 << 20;

@@ -25,11 +25,9 @@ import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Access over TLS, with Java's own client and certificates that openssl made. */
-@Timeout(60)
 class WebAccessTest {
 
     @TempDir

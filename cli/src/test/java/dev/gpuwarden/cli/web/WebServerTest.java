@@ -15,10 +15,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The server under abusive clients, and the answers to others. Addresses of 127/8 stand for different clients. */
-@Timeout(60)
 class WebServerTest {
 
     private static final int LARGE = 4 << 20;

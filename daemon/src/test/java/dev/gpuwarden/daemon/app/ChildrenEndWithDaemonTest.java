@@ -12,12 +12,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon that is killed leaves no program behind: not the check of a child process, no script, and not the reader of the journal. */
 @Tag("programs")
-@Timeout(120)
 class ChildrenEndWithDaemonTest {
 
     private static final String SLOW = """

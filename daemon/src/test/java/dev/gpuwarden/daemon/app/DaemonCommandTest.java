@@ -24,12 +24,10 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The daemon as a process of its own, on a simulated node. */
 @Tag("programs")
-@Timeout(60)
 class DaemonCommandTest {
 
     @TempDir

@@ -9,11 +9,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A daemon that is stopped in the middle of calls into the driver, as in a virtual machine that is paused. */
 @Tag("programs")
-@Timeout(60)
 class PausedDaemonTest {
 
     @Test

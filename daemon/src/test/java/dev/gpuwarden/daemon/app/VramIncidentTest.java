@@ -14,12 +14,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A tenant over its budget starves another one on a T4: both are processes that use the simulated CUDA. */
 @Tag("programs")
-@Timeout(60)
 class VramIncidentTest {
 
     /** Exit code of a Java program that SIGTERM ended. */

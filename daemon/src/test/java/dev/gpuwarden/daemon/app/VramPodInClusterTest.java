@@ -10,12 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon without an aggregator: a pod over its budget starves another one on a T4 of a Node of a real API server. */
 @Tag("api")
-@Timeout(120)
 class VramPodInClusterTest {
 
     private static final String NAME = "vram-daemon";

@@ -19,12 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that request memory of a T4 before they allocate it, from a real daemon. */
 @Tag("programs")
-@Timeout(60)
 class VramReserveTest {
 
     @TempDir

@@ -12,9 +12,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
 class CheckDeadlineTest {
 
     private static final Duration WHOLE = Duration.ofSeconds(10);

@@ -42,12 +42,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands that query a daemon, with a real one on a simulated node. */
 @Tag("programs")
-@Timeout(90)
 class ClientCommandsTest {
 
     private static SimulatedNode node = SimulatedNode.start("h100x8");

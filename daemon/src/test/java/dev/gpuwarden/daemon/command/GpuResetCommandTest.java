@@ -17,12 +17,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Resets with a real daemon, real processes and the simulated nvidia-smi. */
 @Tag("programs")
-@Timeout(120)
 class GpuResetCommandTest {
 
     private static final String PENDING_ROWS = "check=\"GpuRemappedRows\"";

@@ -12,12 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Resets that a signal stops, and resets and daemons that are killed in the middle. */
 @Tag("programs")
-@Timeout(120)
 class GpuResetKillTest {
 
     @TempDir

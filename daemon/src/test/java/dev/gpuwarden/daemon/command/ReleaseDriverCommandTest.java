@@ -17,12 +17,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An upgrade of the driver by a program, with a real daemon. */
 @Tag("programs")
-@Timeout(120)
 class ReleaseDriverCommandTest {
 
     @TempDir

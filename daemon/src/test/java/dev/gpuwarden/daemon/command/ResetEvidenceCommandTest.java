@@ -19,12 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The evidence that a failed reset keeps, and that a node keeps before its reboot. */
 @Tag("programs")
-@Timeout(120)
 class ResetEvidenceCommandTest {
 
     @TempDir

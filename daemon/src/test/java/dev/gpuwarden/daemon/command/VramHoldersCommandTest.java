@@ -7,11 +7,9 @@ import dev.gpuwarden.daemon.holders.TestKubelet;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command as a user runs it, against a simulated driver and a kubelet of the test's own. */
-@Timeout(60)
 class VramHoldersCommandTest {
 
     @TempDir

@@ -20,12 +20,10 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The real kustomize takes the output of `vram audit --patch`. */
 @Tag("api")
-@Timeout(60)
 class VramPatchKustomizeTest {
 
     private static final String MANIFEST = """

@@ -27,13 +27,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Access to the sockets and the permissions of clients. */
-@Timeout(60)
 class DoorTest {
 
     @TempDir

@@ -15,12 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients in other languages, made from the .proto files or without them. */
 @Tag("programs")
-@Timeout(120)
 class ForeignClientsTest {
 
     private static final Path TOOLS = Path.of(System.getProperty("gpuwarden.tools.dir", ""));

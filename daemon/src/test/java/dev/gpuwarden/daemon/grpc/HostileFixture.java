@@ -24,11 +24,9 @@ import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node whose other clients must not be affected by a hostile one. */
-@Timeout(60)
 abstract class HostileFixture {
 
     @TempDir

@@ -12,11 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node that is served over a real socket, with a real store. */
-@Timeout(60)
 abstract class NodeServiceFixture {
 
     @TempDir

@@ -28,10 +28,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
 class WatchTest {
 
     @TempDir
@@ -226,9 +224,7 @@ class WatchTest {
     void watchesEndWhenTheDaemonStops() throws Exception {
         Reader reader = watch();
         reader.next();
-        long start = System.nanoTime();
         node.server.close();
-        assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(10));
         assertThat(reader.ended.get(20, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
     }
 }

@@ -39,12 +39,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A simulated node on which launches of kernels are slow, with a kubelet, a sampler and the access of a daemon. */
 @Tag("programs")
-@Timeout(60)
 abstract class SlowNode {
 
     private static final String SLOW = """

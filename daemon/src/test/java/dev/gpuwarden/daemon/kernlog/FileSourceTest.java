@@ -130,12 +130,8 @@ class FileSourceTest {
         Files.createSymbolicLink(log(), folder.resolve("elsewhere/messages"));
         try (RecordingSink sink = follow()) {
             sink.awaitRecords(1);
-            long start = System.nanoTime();
             lines(1, 2);
             sink.awaitRecords(2);
-            assertThat(System.nanoTime() - start)
-                    .as("the watch reports the change")
-                    .isLessThan(10_000_000_000L);
         }
     }
 

@@ -150,9 +150,7 @@ class RuleFileTest {
         Rules rules = rules(
                 "patterns: [{code: a, contains: aaa, pattern: 'a*a*a*a*a*c'}, {code: b, contains: aaa, pattern: '(?:a|b)*c'}]");
         ClassifierFixture log = new ClassifierFixture(rules);
-        long start = System.nanoTime();
         log.kernel("a".repeat(900) + "b");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         assertThat(log.flush()).isEmpty();
         assertThat(rules.patterns().get(0).pattern().cutOff()).isEqualTo(1);
     }

@@ -27,11 +27,9 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Answers of an API server in trouble, which a real one cannot be made to give; all others are in ClusterTest. */
-@Timeout(60)
 class KubeClientTest {
 
     @TempDir

@@ -14,7 +14,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The test before an act, with the account of a Job and the rights of the shipped manifests. */
 @Tag("api")
-@Timeout(120)
 @ExtendWith(UsedRights.class)
 class MaintenanceGateClusterTest {
 

@@ -18,12 +18,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(60)
 class MaintenanceGateTest {
 
     private static final Act ACT = new Act("gpuresets", "reset-1", "r-uid", 2, "node-1", "n-uid", "locks");

@@ -40,12 +40,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Budgets on the page, in a real browser: a T4 on which a tenant leaks towards the floor. */
 @Tag("programs")
-@Timeout(180)
 class PageBudgetsTest {
 
     @TempDir

@@ -12,12 +12,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The page of a daemon on a simulated node, in a real browser. */
 @Tag("programs")
-@Timeout(180)
 class PageTest {
 
     @TempDir

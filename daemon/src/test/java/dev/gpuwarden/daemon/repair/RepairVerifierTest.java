@@ -13,12 +13,10 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node that boots after fatal faults, with a real daemon and the processes of its checks. */
 @Tag("programs")
-@Timeout(120)
 class RepairVerifierTest {
 
     private static final int REPAIRED = 0;

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * nvidia-smi kill it. One of the kills runs; {@code -Dgpuwarden.kills=.*} runs all, in eight minutes.
  */
 @Tag("programs")
-@Timeout(180)
 class ServerRepairKillTest {
 
     private static final List<String> STEPS = List.of(

@@ -20,11 +20,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A server without Kubernetes, with a real daemon, a real holder of a GPU, and the simulated nvidia-smi. */
 @Tag("programs")
-@Timeout(120)
 class ServerRepairTest {
 
     private SimulatedNode node;

@@ -7,11 +7,9 @@ import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Resets after others that were killed: persistence mode, and its record. */
 @Tag("programs")
-@Timeout(60)
 class EarlierResetsTest extends GpuResetFixture {
 
     @Test

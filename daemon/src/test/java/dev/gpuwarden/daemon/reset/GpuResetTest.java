@@ -14,13 +14,11 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Resets by the simulated nvidia-smi, with open files of real processes. */
 @Tag("programs")
-@Timeout(60)
 class GpuResetTest extends GpuResetFixture {
 
     @Test

@@ -6,11 +6,9 @@ import dev.gpuwarden.testkit.TestClock;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A store in a folder of its own, with a clock that stands still. */
-@Timeout(60)
 abstract class StoreFixture {
 
     @TempDir

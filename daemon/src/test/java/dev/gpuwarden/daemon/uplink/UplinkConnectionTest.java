@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.AbstractList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Ends of connections, and TLS. */
@@ -84,9 +83,7 @@ class UplinkConnectionTest extends UplinkFixture {
             until(() -> reported(1));
             report("a");
             until(() -> uplink.stats().sent() == 1);
-            long begun = System.nanoTime();
             assertThat(first.drain()).isTrue();
-            assertThat(System.nanoTime() - begun).isLessThan(TimeUnit.SECONDS.toNanos(10));
             try (TestAggregator second = aggregator(first.port())) {
                 until(() -> reported(2));
                 assertThat(second.port()).isEqualTo(first.port());

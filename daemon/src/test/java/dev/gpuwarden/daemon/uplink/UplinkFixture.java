@@ -19,11 +19,9 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An uplink between a real store and an aggregator of the test. */
-@Timeout(60)
 abstract class UplinkFixture {
 
     static final Duration RETRY = Duration.ofMillis(50);

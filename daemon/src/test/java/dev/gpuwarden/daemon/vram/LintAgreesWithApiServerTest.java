@@ -21,13 +21,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A budget that the lint calls refused is refused by a real API server, and no other is. */
 @Tag("api")
-@Timeout(120)
 class LintAgreesWithApiServerTest {
 
     private static final String RESOURCE = "gpuwarden.dev/vram-mib";

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files that are no library of this machine. Names are such that the loader's own search finds none. */
@@ -44,7 +43,6 @@ class LibrarySearchTest {
 
     /** The loader would wait for a writer. */
     @Test
-    @Timeout(20)
     void aNamedPipeIsNotOpened() throws IOException, InterruptedException {
         Path file = folder.resolve(NAME);
         assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor())

@@ -12,9 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class LinuxSignalsTest {
 
     private static final int SIGUSR1 = 10;

@@ -12,11 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command under Open MPI's launcher: two processes on one machine find each other by the variables that it sets. */
-@Timeout(60)
 class MpirunTest {
 
     @TempDir

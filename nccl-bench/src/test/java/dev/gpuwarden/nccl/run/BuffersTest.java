@@ -19,10 +19,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The buffers of a rank on a simulated GPU. */
-@Timeout(60)
 class BuffersTest {
 
     /** Alignment of memory from the driver and from NCCL. */

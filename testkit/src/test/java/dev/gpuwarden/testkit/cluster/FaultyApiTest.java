@@ -26,11 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("api")
-@Timeout(300)
 class FaultyApiTest {
 
     private static final String MAPS = "/api/v1/namespaces/default/configmaps";

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("api")
-@Timeout(300)
 class HollowNodesTest {
 
     private static final String SELECTOR = "gpuwarden.dev/object-node,nvidia.com/gpu.present=true";

@@ -10,11 +10,9 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("programs")
-@Timeout(120)
 class ProgramTest {
 
     private static final String TAKES_LEAVE = """

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -204,7 +203,6 @@ class SimCommandTest {
 
     @Test
     @Tag("programs")
-    @Timeout(30)
     void signalEndsProgramAndDeletesNode() throws Exception {
         Process exec = exec("t4", "sleep", "61");
         try {
@@ -223,7 +221,6 @@ class SimCommandTest {
 
     @Test
     @Tag("programs")
-    @Timeout(30)
     void remainsOfKilledProcessAreDeleted() throws Exception {
         Path nodes = folder.resolve("gpuwarden/nodes");
         Process killed = exec("t4", "sleep", "3");

@@ -12,12 +12,10 @@ import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that use libcuda on a simulated node, and what NVML and the node's owner have to do with them. */
 @Tag("programs")
-@Timeout(60)
 class CudaClientTest {
 
     /** An H100's reserved memory and the default of `cuda.context-memory`. */

@@ -7,12 +7,10 @@ import java.nio.file.Path;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A program that uses libnccl on a simulated node, and the node's keys for it. */
 @Tag("programs")
-@Timeout(60)
 class NcclClientTest {
 
     private static final int BYTES = 100_000;

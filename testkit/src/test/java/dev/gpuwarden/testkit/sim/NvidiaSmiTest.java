@@ -7,10 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The program `nvidia-smi` of a simulated node; native/src/sim/c/selftest has the cases of each option. */
-@Timeout(60)
 class NvidiaSmiTest {
 
     private record Result(int code, String output) {}

@@ -15,9 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
 class ResponderTest {
 
     private final Semaphore may = new Semaphore(0);

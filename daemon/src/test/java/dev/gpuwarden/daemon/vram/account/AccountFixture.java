@@ -27,13 +27,11 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** A node's account on a real API server with the shipped rights and policies, and pods on Nodes that are objects alone. */
 @Tag("api")
-@Timeout(120)
 abstract class AccountFixture {
 
     static final String RESOURCE = VramCodec.RESOURCE;

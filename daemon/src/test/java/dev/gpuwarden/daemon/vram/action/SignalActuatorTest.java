@@ -26,11 +26,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Signals to real processes. */
 @Tag("programs")
-@Timeout(30)
 class SignalActuatorTest {
 
     private static final int TERMINATED = 128 + 15;

@@ -22,13 +22,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Answers as Podman 4.3.1 and Docker 20.10.24 gave them; testkit/src/main/sh/vram-outside-kubernetes has the engines. */
-@Timeout(20)
 class ContainerEngineTest {
 
     private static final String ID = "17515aa651c7bc70d78d4c12d68c531b8d5841dba333b39e4038a469f920b952";

@@ -34,12 +34,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The simulated driver R615 holds a real process to its budget. The group is the topmost one, so that no right is needed. */
 @Tag("programs")
-@Timeout(60)
 class DriverLimitsTest {
 
     private static final int MIB = 1 << 20;

@@ -37,12 +37,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Signals to a real process that fills a card beyond its budget. Another tenant has a floor that is breached for it. */
 @Tag("programs")
-@Timeout(30)
 class NoticeBoardTest {
 
     private static final WatchdogRules RULES = WatchdogRules.DEFAULT;

@@ -24,9 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
 class RecyclerTest {
 
     private static final Supplier<Standing> NEEDED = () -> Standing.NEEDED;
