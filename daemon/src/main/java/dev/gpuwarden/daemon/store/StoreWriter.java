@@ -32,7 +32,6 @@ final class StoreWriter {
 
     private static final System.Logger LOG = System.getLogger(StoreWriter.class.getName());
     private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(100), Duration.ofSeconds(5));
-    private static final int SCAN_PAUSE_FACTOR = 9;
 
     private final RequestQueue requests;
     private final ConnectionManager connections;
@@ -45,10 +44,7 @@ final class StoreWriter {
     private final PendingBuffer pending = new PendingBuffer();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
-    private final long scanIntervalNanos;
-    private long nextScanNanos = System.nanoTime();
-    private long scanNanos;
-    private boolean scanDue;
+    private final RoomScan scan;
     private long retryAtNanos;
     private int failures;
 
@@ -74,7 +70,7 @@ final class StoreWriter {
         this.stats = stats;
         this.listeners = listeners;
         this.hourly = hourly;
-        this.scanIntervalNanos = roomInterval.toNanos();
+        this.scan = new RoomScan(roomInterval, System.nanoTime());
     }
 
     /** Opens the database before the thread starts. A disk that refuses writes does not prevent the start. */
@@ -116,10 +112,7 @@ final class StoreWriter {
 
     private void take() {
         long now = System.nanoTime();
-        long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
-        if (trouble == null && scanDue && nextScanNanos - wake < 0) {
-            wake = nextScanNanos;
-        }
+        long wake = trouble == null ? scan.wakeNanos(retention.dueNanos()) : retryAtNanos;
         boolean atOnce = trouble == null && retention.due(now);
         requests.take(batch, atOnce ? 0 : wake - now);
     }
@@ -176,22 +169,12 @@ final class StoreWriter {
         }
     }
 
-    /**
-     * Raises faults that found no room once others are cleared. The scan reads part of the history in slices, between
-     * which new events are stored. The pause after it is {@value #SCAN_PAUSE_FACTOR} times as long, so that scans take
-     * at most a tenth of this thread's time.
-     */
+    /** Raises faults that found no room once others are cleared, from a slice of the history. */
     private void raiseAgain() throws SQLException {
         long began = System.nanoTime();
-        if (!connections.open(view).mayRaiseAgain() || began - nextScanNanos < 0) {
-            return;
-        }
-        commit(new ArrayList<>(List.of(new AppendRequest.RaiseAgain())));
-        nextScanNanos = System.nanoTime();
-        scanNanos += nextScanNanos - began;
-        if (!connections.open(view).isScanning()) {
-            nextScanNanos += Math.max(scanIntervalNanos, SCAN_PAUSE_FACTOR * scanNanos);
-            scanNanos = 0;
+        if (connections.open(view).mayRaiseAgain() && scan.isDue(began)) {
+            commit(new ArrayList<>(List.of(new AppendRequest.RaiseAgain())));
+            scan.read(began, System.nanoTime(), connections.open(view).isScanning());
         }
     }
 
@@ -265,7 +248,7 @@ final class StoreWriter {
 
     private void publish(Session session) {
         view = CommittedState.of(session);
-        scanDue = session.mayRaiseAgain();
+        scan.need(session.mayRaiseAgain());
         positions.putAll(view.positions());
         publishHeld();
     }
