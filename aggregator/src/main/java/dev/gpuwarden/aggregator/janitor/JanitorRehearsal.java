@@ -295,7 +295,8 @@ public final class JanitorRehearsal {
     private void request(Step.Request request) {
         String what = resource.kind() == MaintenanceKind.REBOOT_NODE ? "the reboot" : "the end";
         status(request.intention());
-        status(Signal.answered(new Progress.Change(resource.progress(), now), new NodeProvider.Answer.Accepted("")));
+        status(NodeSignal.answered(
+                new Progress.Change(resource.progress(), now), new NodeProvider.Answer.Accepted("")));
         note("ask the provider for " + what + " of Node " + resource.node(), Duration.ofSeconds(30));
     }
 

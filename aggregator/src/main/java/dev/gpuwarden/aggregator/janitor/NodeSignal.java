@@ -15,7 +15,7 @@ import java.util.Optional;
  *
  * @param refusal reason why nothing may be done to the Node now; empty if it may
  */
-record Signal(Scene scene, Optional<Step.End> refusal) {
+record NodeSignal(Scene scene, Optional<Step.End> refusal) {
 
     static final String SENT = "SignalSent";
 

@@ -20,9 +20,9 @@ final class RebootSteps {
         return new Step.SetStatus(scene.begun()
                 .set("bootID", boot)
                 .condition(
-                        Signal.SENT,
+                        NodeSignal.SENT,
                         false,
-                        external ? Signal.EXTERNAL : Signal.SENDING,
+                        external ? NodeSignal.EXTERNAL : NodeSignal.SENDING,
                         external
                                 ? "another program reboots Node "
                                         + scene.resource().node()
@@ -35,7 +35,7 @@ final class RebootSteps {
         if (!progress.isRecorded()) {
             return begin(scene);
         }
-        Signal signal = new Signal(scene, refusal);
+        NodeSignal signal = new NodeSignal(scene, refusal);
         Optional<Step.End> over = signal.refused().or(scene::lost);
         if (over.isPresent()) {
             return over.get();
@@ -60,13 +60,13 @@ final class RebootSteps {
         if (job.isPresent()) {
             return job.get();
         }
-        return rebooted || signal.isSent() || signal.has(Signal.EXTERNAL) || signal.has(Signal.REQUESTING)
+        return rebooted || signal.isSent() || signal.has(NodeSignal.EXTERNAL) || signal.has(NodeSignal.REQUESTING)
                 ? await(scene, signal, rebooted)
                 : request(scene, signal);
     }
 
     /** Returns the step that requests the reboot once. */
-    private static Step request(Scene scene, Signal signal) {
+    private static Step request(Scene scene, NodeSignal signal) {
         if (signal.refusal().isPresent()) {
             return signal.refusal().get();
         }
@@ -78,8 +78,8 @@ final class RebootSteps {
         return scene.settings().reboot() == RebootProvider.PROVIDER ? signal.request(end(scene)) : new Step.CreateJob();
     }
 
-    private static Step await(Scene scene, Signal signal, boolean rebooted) {
-        if (signal.has(Signal.EXTERNAL) && scene.resource().cancelled() && !rebooted) {
+    private static Step await(Scene scene, NodeSignal signal, boolean rebooted) {
+        if (signal.has(NodeSignal.EXTERNAL) && scene.resource().cancelled() && !rebooted) {
             return Step.End.failed(NotTried.CANCELLED, scene.resource().cancellation() + ": no other boot was seen");
         }
         // A container that the reboot itself ended has no code of its own, or one above 128.
@@ -123,7 +123,7 @@ final class RebootSteps {
     private static Instant end(Scene scene) {
         return Stream.of(
                         scene.progress().started(),
-                        scene.progress().condition(Signal.SENT).map(Condition::since),
+                        scene.progress().condition(NodeSignal.SENT).map(Condition::since),
                         scene.job().map(JobFacts::begun))
                 .flatMap(Optional::stream)
                 .max(Instant::compareTo)

@@ -133,7 +133,7 @@ final class StepWriter {
                             + took.toSeconds() + " s after it had decided")
                     : asked(connection, resource);
             Progress.Change change = new Progress.Change(asked.progress(), clock.instant());
-            return status(asked, Signal.answered(change, answer).tree());
+            return status(asked, NodeSignal.answered(change, answer).tree());
         }
     }
 

@@ -94,7 +94,7 @@ final class Steps {
     }
 
     private static Step waiting(Scene scene, String message) {
-        String type = scene.resource().kind() == MaintenanceKind.GPU_RESET ? "Ready" : Signal.SENT;
+        String type = scene.resource().kind() == MaintenanceKind.GPU_RESET ? "Ready" : NodeSignal.SENT;
         boolean stored = scene.progress()
                 .condition(type)
                 .filter(each -> each.message().equals(message))

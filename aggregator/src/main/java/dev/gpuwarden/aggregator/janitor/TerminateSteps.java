@@ -20,8 +20,12 @@ final class TerminateSteps {
         return new Step.SetStatus(
                 requests(scene)
                         ? change.condition(
-                                Signal.SENT, false, Signal.SENDING, "the end of " + node + " is about to be requested")
-                        : change.condition(Signal.SENT, false, Signal.EXTERNAL, "another program terminates " + node));
+                                NodeSignal.SENT,
+                                false,
+                                NodeSignal.SENDING,
+                                "the end of " + node + " is about to be requested")
+                        : change.condition(
+                                NodeSignal.SENT, false, NodeSignal.EXTERNAL, "another program terminates " + node));
     }
 
     /** Returns true if this program requests terminations. */
@@ -35,7 +39,7 @@ final class TerminateSteps {
         if (!scene.progress().isRecorded()) {
             return begin(scene);
         }
-        Signal signal = new Signal(scene, refusal);
+        NodeSignal signal = new NodeSignal(scene, refusal);
         Optional<Step.End> refused = signal.refused();
         if (refused.isPresent()) {
             return refused.get();
@@ -47,11 +51,11 @@ final class TerminateSteps {
         if (job.isPresent()) {
             return job.get();
         }
-        return signal.has(Signal.SENDING) && requests(scene) ? request(scene, signal) : await(scene, signal);
+        return signal.has(NodeSignal.SENDING) && requests(scene) ? request(scene, signal) : await(scene, signal);
     }
 
     /** Returns the steps that request the end once: by a Job, then its reference; or from the provider. */
-    private static Step request(Scene scene, Signal signal) {
+    private static Step request(Scene scene, NodeSignal signal) {
         if (scene.job().isPresent()) {
             return signal.refer(
                     scene.job().get(),
@@ -63,9 +67,9 @@ final class TerminateSteps {
         return scene.settings().reboot() == RebootProvider.COMMAND ? new Step.CreateJob() : signal.request(end(scene));
     }
 
-    private static Step await(Scene scene, Signal signal) {
+    private static Step await(Scene scene, NodeSignal signal) {
         String node = "Node " + scene.resource().node();
-        if (signal.has(Signal.EXTERNAL) && scene.resource().cancelled()) {
+        if (signal.has(NodeSignal.EXTERNAL) && scene.resource().cancelled()) {
             return Step.End.failed(
                     NotTried.CANCELLED, scene.resource().cancellation() + ": " + node + " is still there");
         }

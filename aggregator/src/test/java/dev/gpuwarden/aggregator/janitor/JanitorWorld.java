@@ -247,7 +247,7 @@ final class JanitorWorld {
             Optional<Answer> answer = provider.apply(resource);
             if (answer.isPresent()) {
                 Progress.Change change = new Progress.Change(resource.read().progress(), time.get());
-                resource.status.putAll(Signal.answered(change, answer.get()).tree());
+                resource.status.putAll(NodeSignal.answered(change, answer.get()).tree());
                 return resource.answer();
             }
         } else if (step instanceof Step.TakeLock && lease.isEmpty() && !resource.gone) {

@@ -95,11 +95,11 @@ class StepWriterClusterTest {
                     clock);
             Maintenance resource = read(api, name);
             Progress.Change change = new Progress.Change(resource.progress(), clock.instant())
-                    .condition(Signal.SENT, false, Signal.REQUESTING, "the provider is asked");
+                    .condition(NodeSignal.SENT, false, NodeSignal.REQUESTING, "the provider is asked");
             assertThat(writer.write(resource, new Step.Request(change))).isPresent();
             assertThat(read(api, name)
                             .progress()
-                            .condition(Signal.SENT)
+                            .condition(NodeSignal.SENT)
                             .orElseThrow()
                             .reason())
                     .isEqualTo(reason);

@@ -13,12 +13,12 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Certificates in PEM, and trust in those that they have signed. */
-public final class Certificates {
+public final class PemCertificates {
 
     private static final Pattern KEY =
             Pattern.compile("-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----");
 
-    private Certificates() {}
+    private PemCertificates() {}
 
     /**
      * Returns one or more certificates. Keys between them, as in a kubelet's file, are skipped.

@@ -74,8 +74,8 @@ public final class ServerCertificate {
     public static ServerCertificate load(PemFiles files, ReloadedFiles.Seen seen, Protocol protocol)
             throws IOException, GeneralSecurityException {
         try {
-            List<X509Certificate> chain =
-                    Certificates.parse(seen.read(files.chain()), files.chain().toString());
+            List<X509Certificate> chain = PemCertificates.parse(
+                    seen.read(files.chain()), files.chain().toString());
             PrivateKey key =
                     PrivateKeys.parse(seen.read(files.key()), files.key().toString());
             X509Certificate own = chain.get(0);
@@ -87,7 +87,7 @@ public final class ServerCertificate {
             if (files.clients().isPresent()) {
                 Clients clients = files.clients().get();
                 X509TrustManager signed = (X509TrustManager)
-                        Certificates.signedBy(Certificates.parse(
+                        PemCertificates.signedBy(PemCertificates.parse(
                                 seen.read(clients.ca()), clients.ca().toString()))[0];
                 builder.clientAuth(clients.auth()).trustManager(new AllowedClients(signed, clients.allowedSans()));
             }

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.kube;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.cli.tls.Certificates;
+import dev.gpuwarden.cli.tls.PemCertificates;
 import dev.gpuwarden.core.util.PrivateKeys;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -157,8 +157,8 @@ record KubeAccess(
 
         private TrustManager @Nullable [] trust() throws IOException, GeneralSecurityException {
             return access.ca().isPresent()
-                    ? Certificates.signedBy(
-                            Certificates.parse(read.get(0), access.ca().get().toString()))
+                    ? PemCertificates.signedBy(
+                            PemCertificates.parse(read.get(0), access.ca().get().toString()))
                     : null;
         }
 
@@ -168,10 +168,10 @@ record KubeAccess(
             }
             KubeAccess.Identity identity = access.identity().get();
             int first = access.ca().isPresent() ? 1 : 0;
-            Certificate[] chain = Certificates.parse(
+            Certificate[] chain = PemCertificates.parse(
                             read.get(first), identity.certificate().toString())
                     .toArray(new Certificate[0]);
-            KeyStore store = Certificates.emptyStore();
+            KeyStore store = PemCertificates.emptyStore();
             store.setKeyEntry(
                     "node",
                     PrivateKeys.parse(read.get(first + 1), identity.key().toString()),

@@ -48,7 +48,7 @@ public final class Edits {
     public List<String> compile(TestModule module) throws IOException {
         List<String> done = new ArrayList<>();
         FileTime seen = Stamp.NEVER;
-        for (Part part : parts(module)) {
+        for (SourceSet part : parts(module)) {
             long start = System.nanoTime();
             int files = compile(part, seen);
             seen = Stamp.later(seen, Stamp.INTERFACE.of(part));
@@ -69,7 +69,7 @@ public final class Edits {
      *
      * @param below when others last saw a difference in what this part may use
      */
-    private int compile(Part part, FileTime below) throws IOException {
+    private int compile(SourceSet part, FileTime below) throws IOException {
         part.copyResources();
         for (Path orphan : part.orphans()) {
             Stamp.INTERFACE.set(part);
@@ -91,26 +91,27 @@ public final class Edits {
     }
 
     /** Returns true when all files must be compiled, for a difference below the part or in it, until that has succeeded. */
-    private static boolean older(Part part, FileTime below) throws IOException {
+    private static boolean older(SourceSet part, FileTime below) throws IOException {
         return Stamp.WHOLE.of(part).compareTo(Stamp.later(below, Stamp.INTERFACE.of(part))) < 0;
     }
 
     /** Returns the parts in the order of compilation. */
-    private List<Part> parts(TestModule module) {
-        List<Part> parts = new ArrayList<>();
+    private List<SourceSet> parts(TestModule module) {
+        List<SourceSet> parts = new ArrayList<>();
         List<Path> used = workspace.classPath(module);
         for (TestModule one : workspace.closure(module)) {
             List<Path> path = workspace.classPath(one);
-            parts.add(new Part(one.name(), one.folder().resolve("src/main"), one.classes(), path));
+            parts.add(new SourceSet(one.name(), one.folder().resolve("src/main"), one.classes(), path));
             if (used.contains(one.testClasses())) {
-                parts.add(new Part(one.name() + " tests", one.folder().resolve("src/test"), one.testClasses(), path));
+                parts.add(new SourceSet(
+                        one.name() + " tests", one.folder().resolve("src/test"), one.testClasses(), path));
             }
         }
         return parts;
     }
 
     /** Compiles these files; records a difference that other classes see. */
-    private void replace(Part part, List<Path> files) throws IOException {
+    private void replace(SourceSet part, List<Path> files) throws IOException {
         if (files.isEmpty()) {
             return;
         }
@@ -121,7 +122,7 @@ public final class Edits {
             List<Path> before = files.stream()
                     .flatMap(file -> classFiles(part, file).stream())
                     .toList();
-            List<Path> after = Part.in(fresh);
+            List<Path> after = SourceSet.in(fresh);
             if (Interface.differs(part.classes(), fresh, before, after)) {
                 Stamp.INTERFACE.set(part);
             }
@@ -143,7 +144,7 @@ public final class Edits {
     }
 
     /** Returns the class files of a source: of its class and of nested ones. */
-    private static List<Path> classFiles(Part part, Path source) {
+    private static List<Path> classFiles(SourceSet part, Path source) {
         Path top = part.classes().resolve(part.relative(source) + ".class");
         String name = String.valueOf(source.getFileName());
         String inside = name.substring(0, name.length() - ".java".length()) + "$";
@@ -153,7 +154,7 @@ public final class Edits {
         }
         Path folder = top.getParent();
         if (folder != null) {
-            Part.in(folder).stream()
+            SourceSet.in(folder).stream()
                     .filter(file -> folder.equals(file.getParent())
                             && String.valueOf(file.getFileName()).startsWith(inside))
                     .forEach(found::add);
@@ -208,17 +209,17 @@ public final class Edits {
 
         static final FileTime NEVER = FileTime.from(Instant.EPOCH);
 
-        private Path file(Part part) {
+        private Path file(SourceSet part) {
             String name = part.classes().getFileName() + "." + name().toLowerCase(Locale.ROOT);
             return part.classes().resolveSibling(name);
         }
 
-        FileTime of(Part part) throws IOException {
+        FileTime of(SourceSet part) throws IOException {
             Path file = file(part);
             return Files.exists(file) ? Files.getLastModifiedTime(file) : NEVER;
         }
 
-        void set(Part part) throws IOException {
+        void set(SourceSet part) throws IOException {
             Path file = file(part);
             Files.createDirectories(part.classes());
             Files.writeString(file, "");
@@ -236,8 +237,8 @@ public final class Edits {
         private Services() {}
 
         /** @throws CompileError when an edit adds or removes a service: the build must write its file */
-        static void need(Part part, List<Path> edited) {
-            Set<String> listed = Part.in(part.classes().resolve("META-INF/services")).stream()
+        static void need(SourceSet part, List<Path> edited) {
+            Set<String> listed = SourceSet.in(part.classes().resolve("META-INF/services")).stream()
                     .flatMap(file -> lines(file).stream())
                     .collect(Collectors.toSet());
             for (Path file : edited) {

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * @param sources the folder `src/main` or `src/test`
  * @param path what they are compiled against, the folder of classes left out
  */
-record Part(String name, Path sources, Path classes, List<Path> path) {
+record SourceSet(String name, Path sources, Path classes, List<Path> path) {
 
     /** Returns all files to compile. */
     List<Path> files() {

@@ -54,7 +54,7 @@ class EditsTest {
     /** An edit an hour after all that is there. */
     private void edit(String module, String part, String name, String text) throws IOException {
         FileTime earlier = FileTime.from(Instant.now().minusSeconds(3600));
-        for (Path file : Part.in(tree)) {
+        for (Path file : SourceSet.in(tree)) {
             Files.setLastModifiedTime(file, earlier);
         }
         write(module, part, name, text);
