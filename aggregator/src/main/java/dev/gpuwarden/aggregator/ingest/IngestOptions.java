@@ -48,7 +48,7 @@ public final class IngestOptions {
     @Option(
             names = "--ingest.tls-key",
             paramLabel = "FILE",
-            description = "Private key of --ingest.tls-cert, PKCS #8 in PEM.")
+            description = "Private key of --ingest.tls-cert, in PEM without a password.")
     @Nullable Path tlsKey;
 
     @Option(

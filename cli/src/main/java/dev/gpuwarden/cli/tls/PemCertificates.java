@@ -8,6 +8,7 @@ import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
@@ -15,22 +16,27 @@ import javax.net.ssl.TrustManagerFactory;
 /** Certificates in PEM, and trust in those that they have signed. */
 public final class PemCertificates {
 
-    private static final Pattern KEY =
-            Pattern.compile("-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----");
+    private static final String BEGIN = "-----BEGIN CERTIFICATE-----";
+
+    private static final Pattern CERTIFICATE = Pattern.compile(BEGIN + "[^-]*-----END CERTIFICATE-----");
 
     private PemCertificates() {}
 
     /**
-     * Returns one or more certificates. Keys between them, as in a kubelet's file, are skipped.
+     * Returns one or more certificates. What is between them is skipped: keys in a kubelet's file, parameters of other programs.
      *
      * @param pem in ASCII
      * @param where the file or setting that holds the text, for messages
      * @throws IOException where one of them cannot be decoded, or there is none
      */
     public static List<X509Certificate> parse(byte[] pem, String where) throws IOException {
-        byte[] text = KEY.matcher(new String(pem, StandardCharsets.ISO_8859_1))
-                .replaceAll("")
-                .getBytes(StandardCharsets.ISO_8859_1);
+        String all = new String(pem, StandardCharsets.ISO_8859_1);
+        List<String> blocks =
+                CERTIFICATE.matcher(all).results().map(MatchResult::group).toList();
+        if (blocks.size() < all.split(BEGIN, -1).length - 1) {
+            throw new IOException(where + ": expected certificates in PEM: one of them has no end");
+        }
+        byte[] text = String.join("\n", blocks).getBytes(StandardCharsets.ISO_8859_1);
         List<X509Certificate> found;
         try {
             found =

@@ -184,6 +184,11 @@ final class HttpConnection extends SimpleChannelInboundHandler<RequestReader.Arr
         return Request.of(head, peer, secure, isProven());
     }
 
+    /** Returns whether the connection is only read until its client closes it. */
+    boolean lingers() {
+        return lingers;
+    }
+
     /** Limits the time of a body. Returns false while an earlier request is answered, so that nothing else may be written. */
     boolean bodyBegins() {
         boolean free = !busy && !lingers;

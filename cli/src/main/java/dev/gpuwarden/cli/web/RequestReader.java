@@ -53,7 +53,7 @@ final class RequestReader extends MessageToMessageDecoder<HttpObject> {
 
     @Override
     protected void decode(ChannelHandlerContext at, HttpObject message, List<Object> out) throws IOException {
-        if (ended) {
+        if (ended || connection.lingers()) {
             return;
         }
         if (message instanceof HttpRequest head) {

@@ -63,7 +63,7 @@ public final class GrpcOptions {
     @Option(
             names = "--grpc.tls-key",
             paramLabel = "FILE",
-            description = "Private key of --grpc.tls-cert, PKCS #8 in PEM.")
+            description = "Private key of --grpc.tls-cert, in PEM without a password.")
     @Nullable Path tlsKey;
 
     @Option(
