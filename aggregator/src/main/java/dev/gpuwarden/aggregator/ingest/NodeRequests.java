@@ -117,7 +117,7 @@ final class NodeRequests implements NodeMessageKind {
     public void joined(String node, NodeLink link, Hello hello) {
         streams.put(node, new Stream(link, kind.supported().test(hello)));
         // Requests that arrived during the connect still wait for the stream.
-        cache.health(node).ifPresent(health -> open(node, health));
+        later(() -> cache.health(node).ifPresent(health -> open(node, health)), 0);
     }
 
     @Override

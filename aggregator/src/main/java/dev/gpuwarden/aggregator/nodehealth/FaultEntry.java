@@ -173,10 +173,7 @@ public final class FaultEntry {
          * Returns the text without control characters, and with at most so many characters. A second call changes nothing more.
          */
         public static String cut(String given, int most) {
-            String text = given.chars().allMatch(c -> c >= ' ' && c <= '~')
-                    ? given
-                    : given.replaceAll("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]", " ");
-            return Text.truncate(text, most);
+            return Text.printable(given, most);
         }
 
         /** Returns the greatest length of a tree as JSON of Go, in bytes. Go writes `<`, `>` and `&` as six characters. */

@@ -125,9 +125,10 @@ public class FieldReader {
     /** Returns the objects of a list. An absent field is an error. */
     public final List<FieldReader> requiredObjects(String field) throws IOException {
         List<FieldReader> objects = new ArrayList<>();
-        FieldReader items = new FieldReader(prefix, items(field));
-        for (String item : items.keys()) {
-            objects.add(new FieldReader(path(item) + ".", items.map(item)));
+        for (Object item : list(field)) {
+            String name = field + "[" + objects.size() + "]";
+            Map<?, ?> object = item instanceof Map<?, ?> map ? map : new FieldReader(prefix, items(field)).map(name);
+            objects.add(new FieldReader(path(name) + ".", object));
         }
         return objects;
     }
@@ -146,9 +147,11 @@ public class FieldReader {
     public final List<String> textList(String field) throws IOException {
         List<String> texts = new ArrayList<>();
         if (has(field)) {
-            FieldReader items = new FieldReader(prefix, items(field));
-            for (String item : items.keys()) {
-                texts.add(items.text(item));
+            for (Object item : list(field)) {
+                texts.add(
+                        item instanceof String text
+                                ? text
+                                : new FieldReader(prefix, items(field)).text(field + "[" + texts.size() + "]"));
             }
         }
         return texts;
@@ -164,13 +167,14 @@ public class FieldReader {
         return numbers;
     }
 
+    private List<?> list(String field) throws IOException {
+        return tree.get(field) instanceof List<?> list ? list : wrong(field, "a list");
+    }
+
     /** Returns the items of a list by the names that they have in messages. An absent field is an error. */
     protected final Map<String, Object> items(String field) throws IOException {
-        if (!(tree.get(field) instanceof List<?> list)) {
-            return wrong(field, "a list");
-        }
         Map<String, Object> items = new LinkedHashMap<>();
-        list.forEach(item -> items.put(field + "[" + items.size() + "]", item));
+        list(field).forEach(item -> items.put(field + "[" + items.size() + "]", item));
         return items;
     }
 
@@ -181,7 +185,8 @@ public class FieldReader {
 
     /** Throws the error of a field. */
     public final <T> T wrong(String field, String expected) throws IOException {
-        throw new IOException(shown(path(field), LONGEST_PATH) + ": expected " + expected + ", seen " + seen(field));
+        throw new IOException(
+                Text.printable(path(field), LONGEST_PATH) + ": expected " + expected + ", seen " + seen(field));
     }
 
     private String seen(String field) {
@@ -194,11 +199,7 @@ public class FieldReader {
         if (tree.get(field) instanceof List) {
             return "a list";
         }
-        String text = shown(String.valueOf(tree.get(field)), LONGEST_SEEN);
+        String text = Text.printable(String.valueOf(tree.get(field)), LONGEST_SEEN);
         return tree.get(field) instanceof String ? "'" + text + "'" : text;
-    }
-
-    private static String shown(String text, int most) {
-        return Text.truncate(text.replaceAll("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]", " "), most);
     }
 }

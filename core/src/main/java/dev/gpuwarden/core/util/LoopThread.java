@@ -127,24 +127,25 @@ public final class LoopThread {
     }
 
     private void run() {
-        try {
-            for (long pause = 0; pause != ENDED && !isClosed(); pause = take()) {
+        long pause = 0;
+        while (pause != ENDED && !isClosed()) {
+            try {
                 await(pause);
+                pause = take();
+            } catch (InterruptedException e) {
+                // That of a close. Any other must not end the thread.
+                pause = 0;
             }
-        } catch (InterruptedException e) {
-            // Closed by an interrupt.
-        } finally {
-            end(atEnd);
         }
+        // Not after an Error, which ends the program: this work may wait for a driver.
+        end(atEnd);
     }
 
     private long take() throws InterruptedException {
         try {
             return isClosed() ? ENDED : turn.take();
         } catch (RuntimeException e) {
-            if (!isClosed()) {
-                failed(e);
-            }
+            LOG.log(isClosed() ? Level.DEBUG : Level.ERROR, thread.getName() + " failed", e);
             pause(failedNanos);
             return 0;
         }
@@ -158,11 +159,7 @@ public final class LoopThread {
         try {
             work.run();
         } catch (RuntimeException e) {
-            failed(e);
+            LOG.log(Level.ERROR, thread.getName() + " failed", e);
         }
-    }
-
-    private void failed(RuntimeException cause) {
-        LOG.log(Level.ERROR, thread.getName() + " failed", cause);
     }
 }

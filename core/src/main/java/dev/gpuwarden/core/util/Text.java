@@ -1,11 +1,24 @@
 package dev.gpuwarden.core.util;
 
+import java.util.regex.Pattern;
+
 /** Texts with a limit on their length, in `char`s. No method splits a surrogate pair. */
 public final class Text {
 
     private static final String ELLIPSIS = "…";
 
+    /** Characters that move the cursor of a terminal or hide others. */
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]");
+
     private Text() {}
+
+    /**
+     * Returns a stranger's text without control characters, {@linkplain #truncate truncated}. A second call changes nothing more.
+     */
+    public static String printable(String text, int most) {
+        boolean plain = text.chars().allMatch(c -> c >= ' ' && c <= '~');
+        return truncate(plain ? text : UNPRINTABLE.matcher(text).replaceAll(" "), most);
+    }
 
     /**
      * Returns the text, or its beginning and an ellipsis where it is longer than the limit.

@@ -32,7 +32,9 @@ class LoopThreadTest {
         pauses.add(1L);
         LoopThread thread = new LoopThread("work", this::turn).start();
         assertThat(List.of(next(), next())).containsOnly("turn");
-        assertThat(seen).isEmpty();
+        assertThat(seen.poll(50, TimeUnit.MILLISECONDS))
+                .as("a third turn needs a wake")
+                .isNull();
         thread.wake();
         assertThat(next()).isEqualTo("turn");
         assertThat(thread.isClosed()).isFalse();
@@ -158,5 +160,33 @@ class LoopThreadTest {
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
         }
+    }
+
+    @Test
+    void onlyAClosedThreadEndsByAnInterrupt() throws InterruptedException {
+        LoopThread thread = new LoopThread("work", () -> {
+            if (pauses.isEmpty()) {
+                pauses.add(LoopThread.UNTIL_WOKEN);
+                Thread.currentThread().interrupt();
+            }
+            return turn();
+        });
+        thread.start();
+        assertThat(List.of(next(), next())).containsOnly("turn");
+        thread.close(LONG);
+        assertThat(thread.join(LONG)).isTrue();
+    }
+
+    @Test
+    void anErrorSkipsTheLastWork() {
+        AtomicReference<Throwable> uncaught = new AtomicReference<>();
+        LoopThread thread = new LoopThread("work", () -> {
+            Thread.currentThread().setUncaughtExceptionHandler((any, error) -> uncaught.set(error));
+            throw new AssertionError("a bug");
+        });
+        thread.atEnd(() -> seen.add("end")).start();
+        assertThat(thread.join(LONG)).isTrue();
+        assertThat(uncaught.get()).hasMessage("a bug");
+        assertThat(seen).isEmpty();
     }
 }

@@ -49,7 +49,7 @@ public abstract class AggregatorRequests<A> implements RequestKind {
     /** Returns why this aggregator takes no requests; empty if it does. Called under the lock. */
     protected abstract String opened(Welcome welcome);
 
-    /** @param begun false if the request was not sent; otherwise the aggregator may have carried it out */
+    /** @param begun false if the request was surely not sent; otherwise the aggregator may have carried it out */
     protected abstract A unanswered(boolean begun, String why);
 
     /** Returns why nothing is sent now; empty if it is. */

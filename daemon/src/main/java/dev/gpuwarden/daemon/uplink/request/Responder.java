@@ -60,9 +60,7 @@ public final class Responder<Q> implements RequestKind {
         this.decoder = decoder;
         this.handler = handler;
         this.refusal = refusal;
-        this.thread =
-                new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new ArrayBlockingQueue<>(most), Threads.daemon(name));
-        thread.allowCoreThreadTimeOut(true);
+        this.thread = Threads.pool(1, new ArrayBlockingQueue<>(most), Threads.daemon(name));
         if (most == 1) {
             thread.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardOldestPolicy());
         }
@@ -81,6 +79,10 @@ public final class Responder<Q> implements RequestKind {
     @Override
     public synchronized boolean received(Acknowledgement message) {
         Optional<Q> request = decoder.apply(message);
+        if (most > 1 && answers.size() >= most) {
+            // The other side takes no answers, so a refusal would not reach it either.
+            return request.isPresent();
+        }
         long of = connections;
         try {
             request.ifPresent(one -> thread.execute(() -> work(one, of)));
@@ -110,6 +112,10 @@ public final class Responder<Q> implements RequestKind {
 
     private synchronized void send(NodeReport answer, long of) {
         if (of == connections) {
+            if (most == 1) {
+                // One that was not taken yet is older.
+                answers.clear();
+            }
             answers.add(answer);
             connection.ifPresent(Wakeup::signal);
         }
@@ -124,5 +130,7 @@ public final class Responder<Q> implements RequestKind {
     public synchronized void end() {
         connections++;
         answers.clear();
+        // The other side repeats what it still needs.
+        thread.getQueue().clear();
     }
 }

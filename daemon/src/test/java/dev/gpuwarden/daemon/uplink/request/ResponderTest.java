@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class ResponderTest {
@@ -24,10 +25,14 @@ class ResponderTest {
 
     /** Returns a kind of request that is answered when the test permits it. */
     private RequestKind slow(int most) {
+        return slow(most, Duration.ZERO);
+    }
+
+    private RequestKind slow(int most, Duration each) {
         return new Responder<>(
                 "test-responder",
                 most,
-                Duration.ZERO,
+                each,
                 hello -> {},
                 message -> message.hasSignal() ? Optional.of(message.getSignal()) : Optional.<Signal>empty(),
                 this::answer,
@@ -90,7 +95,9 @@ class ResponderTest {
         begun.acquire();
         receive(kind, "2", "SIGUSR1");
         receive(kind, "3", "SIGUSR1");
-        may.release(2);
+        may.release();
+        assertThat(answers(kind, 1)).containsExactly("1");
+        may.release();
         assertThat(answers(kind, 2)).containsExactly("1", "3");
     }
 
@@ -106,6 +113,50 @@ class ResponderTest {
         receive(kind, "3", "SIGUSR1");
         may.release(3);
         assertThat(answers(kind, 1)).containsExactly("3");
+    }
+
+    @Test
+    void answersThatNoneTakesAreBounded() throws Exception {
+        RequestKind many = slow(2);
+        many.welcome(Welcome.getDefaultInstance(), new Wakeup());
+        receive(many, "1", "SIGUSR1");
+        begun.acquire();
+        for (int id = 2; id < 100; id++) {
+            receive(many, String.valueOf(id), "SIGUSR1");
+        }
+        may.release(1000);
+        assertThat(answers(many, 5)).contains("1", "2", "3");
+        assertThat(many.next()).isEmpty();
+    }
+
+    @Test
+    void newerAnswerReplacesOneThatNoneTook() throws Exception {
+        RequestKind kind = slow(1);
+        kind.welcome(Welcome.getDefaultInstance(), new Wakeup());
+        may.release();
+        receive(kind, "1", "SIGUSR1");
+        begun.acquire();
+        receive(kind, "2", "SIGUSR1");
+        begun.acquire();
+        may.release();
+        receive(kind, "3", "SIGUSR1");
+        // The answer to the second is there.
+        begun.acquire();
+        assertThat(answers(kind, 1)).containsExactly("2");
+        assertThat(kind.next()).isEmpty();
+        may.release();
+    }
+
+    @Test
+    void nextRequestWaitsForThePace() throws Exception {
+        RequestKind kind = slow(2, Duration.ofDays(1));
+        kind.welcome(Welcome.getDefaultInstance(), new Wakeup());
+        may.release(2);
+        receive(kind, "1", "SIGUSR1");
+        receive(kind, "2", "SIGUSR1");
+        assertThat(answers(kind, 1)).containsExactly("1");
+        begun.acquire();
+        assertThat(begun.tryAcquire(100, TimeUnit.MILLISECONDS)).isFalse();
     }
 
     @Test
