@@ -97,7 +97,7 @@ public final class AggregatorCommand implements Callable<Integer> {
     @Spec
     void spec(CommandSpec own) {
         spec = own;
-        parts.addTo(own);
+        Parts.add(parts.all, own);
     }
 
     @Override

@@ -14,12 +14,15 @@ import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.aggregator.remediation.TemplateFile;
 import dev.gpuwarden.cli.CommandGroup;
+import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.Mode;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.util.JsonTrees;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -55,7 +58,7 @@ public final class DeployedSettings {
 
         @Spec
         void spec(CommandSpec command) {
-            parts.addTo(command);
+            Parts.add(List.of(parts.quarantine, parts.drain, parts.janitor, parts.repair), command);
         }
 
         @Override
@@ -113,8 +116,15 @@ public final class DeployedSettings {
             CommandLine line = Main.commandLine(
                     new SettingSources(variables(container.get()), NO_FILE),
                     List.of(group).iterator());
+            StringWriter errors = new StringWriter();
+            line.setErr(new PrintWriter(errors));
             List<String> words = words(container.get());
-            line.parseArgs(words.subList(words.indexOf(COMMAND), words.size()).toArray(String[]::new));
+            int code = line.execute(
+                    words.subList(words.indexOf(COMMAND), words.size()).toArray(String[]::new));
+            if (code != ExitCode.OK) {
+                throw new UserError(
+                        errors.toString().lines().findFirst().orElse("").replaceFirst("^gpuwarden: ", ""));
+            }
             Optional<String> unread = unread(container.get(), origin)
                     .or(() -> parsed.parts
                             .repair
@@ -123,7 +133,7 @@ public final class DeployedSettings {
                             .map(file -> origin + " has users' templates in " + file
                                     + ", which are not read: give the file by --templates"));
             return settings(parsed.parts, namespace, origin, templates, unread);
-        } catch (CommandLine.ParameterException | UserError e) {
+        } catch (UserError e) {
             return settings(new Parts(), namespace, origin, templates, Optional.of(origin + ": " + e.getMessage()));
         }
     }

@@ -33,9 +33,9 @@ final class Parts {
         return repair.given() == Mode.armed;
     }
 
-    /** Adds the options of all parts to a command. */
-    void addTo(CommandSpec command) {
-        for (Part part : all) {
+    /** Adds the options of these parts to a command. */
+    static void add(List<Part> parts, CommandSpec command) {
+        for (Part part : parts) {
             command.addMixin(part.getClass().getSimpleName(), CommandSpec.forAnnotatedObjectLenient(part));
         }
     }

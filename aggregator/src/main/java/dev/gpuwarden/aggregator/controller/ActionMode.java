@@ -18,7 +18,7 @@ public enum ActionMode {
 
     /** Returns the mode of actions; empty if no decision is made. */
     public static Optional<ActionMode> of(Mode mode) {
-        return find(mode.toString());
+        return mode == Mode.off ? Optional.empty() : Optional.of(of(mode == Mode.armed));
     }
 
     /** Returns the mode as the options spell it: `dry-run` or `armed`. */

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -203,7 +204,7 @@ public final class DrainPart implements Part, NodeStep {
         }
     }
 
-    private static <T> T read(String option, java.util.function.Supplier<T> text) {
+    private static <T> T read(String option, Supplier<T> text) {
         try {
             return text.get();
         } catch (IllegalArgumentException e) {

@@ -149,6 +149,9 @@ public final class Janitor implements Reconciler {
 
     /** Makes the steps of a resource until it must wait. */
     private Turn turn(Maintenance known) throws ApiException, InterruptedException {
+        if (!known.isBusy()) {
+            left.remove(known.uid());
+        }
         Optional<Scene> facts = Optional.of(reader.begin(known, waitsFor(known)));
         boolean wrote = false;
         int writes = 0;
@@ -199,8 +202,11 @@ public final class Janitor implements Reconciler {
                 .isPresent();
     }
 
+    /** Facts that needed the pods lead to no wait without them, so the next turn reads all again. */
     private void remember(Scene scene) {
-        if (scene.source() != Source.WATCHED
+        if (scene.pods().isPresent()) {
+            waits.remove(scene.resource().node());
+        } else if (scene.source() != Source.WATCHED
                 && scene.resource().inProgress()
                 && scene.job().isPresent()) {
             waits.put(scene.resource().node(), scene);
@@ -222,7 +228,6 @@ public final class Janitor implements Reconciler {
     /** Returns the time after which a resource that is left to another janitor needs another turn; empty for one that has ended. */
     private Optional<Duration> leave(Maintenance known, Step.Leave step) throws ApiException, InterruptedException {
         if (!known.isBusy()) {
-            left.remove(known.uid());
             return Optional.empty();
         }
         report(known, step.reason());

@@ -96,7 +96,7 @@ public final class ArmedRights {
 
     /**
      * Checks that this program has what its parts need. Throws {@link UserError} with all that is missing. Blocks for the API server's
-     * answers. Without an answer it logs a warning and throws nothing.
+     * answers. What the API server does not answer is logged, and does not count as missing.
      */
     public static void check(KubeClient api, List<? extends Part> parts) throws InterruptedException {
         List<String> missing = new ArrayList<>();
@@ -109,8 +109,7 @@ public final class ArmedRights {
         } catch (ApiException e) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "cannot read the rights of this program from the API server: " + e.getMessage());
-            return;
+                    "cannot read all rights of this program from the API server: " + e.getMessage());
         }
         if (!missing.isEmpty()) {
             throw new UserError(String.join("\n", missing));

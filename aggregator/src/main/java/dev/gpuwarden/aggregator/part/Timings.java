@@ -17,6 +17,15 @@ public final class Timings {
         this.micros = new ConcurrentHistogram(longestMicros, 2);
     }
 
+    /** @param time may have any length: another program may have written one of the two times */
+    public void add(Duration time) {
+        if (time.isNegative()) {
+            add(0);
+        } else {
+            add(time.toSeconds() > TimeUnit.MICROSECONDS.toSeconds(longestMicros) ? Long.MAX_VALUE : time.toNanos());
+        }
+    }
+
     public void add(long nanos) {
         micros.recordValue(Math.max(0, Math.min(longestMicros, TimeUnit.NANOSECONDS.toMicros(nanos))));
     }

@@ -69,7 +69,7 @@ public final class RepairMetrics {
 
     void ended(Repair repair, Repair.Result result) {
         results.add(Ended.of(repair.group().kind(), result.outcome()));
-        times.add(Duration.between(repair.at(), result.at()).toNanos());
+        times.add(Duration.between(repair.at(), result.at()));
     }
 
     /** Returns the number of nodes by stage: wait, drain, approval, person, blocked, act or none. */

@@ -67,12 +67,26 @@ class DeployedSettingsTest {
     }
 
     @Test
+    void valueThatTheProgramRefusesIsNamed() throws IOException {
+        assertThat(of("\"args\": [\"aggregator\", \"--janitor.job-timeout=1s\"]")
+                        .unread()
+                        .orElseThrow())
+                .endsWith(": --janitor.job-timeout: expected 10s to 7d, found 1s");
+        assertThat(of("\"args\": [\"aggregator\", \"--ingest.listen=anything\", \"--vram.capacity=later\"]")
+                        .unread())
+                .as("no setting of the pipeline")
+                .isEmpty();
+    }
+
+    @Test
     void settingsInOtherPlacesMakeTheModesUnknown() throws IOException {
         for (String elsewhere : new String[] {
             "\"args\": [\"aggregator\"], \"env\": [{\"name\": \"GPUWARDEN_DRAIN_MODE\", \"valueFrom\": {}}]",
             "\"args\": [\"--config=/x\", \"aggregator\"]",
             "\"args\": [\"aggregator\"], \"envFrom\": [{\"configMapRef\": {\"name\": \"x\"}}]",
             "\"args\": [\"aggregator\", \"--drain.mode=sometimes\"]",
+            "\"args\": [\"aggregator\", \"--janitor.job-timeout=1s\"]",
+            "\"args\": [\"aggregator\"], \"env\": [{\"name\": \"GPUWARDEN_DRAIN_GRACE\", \"value\": \"48h\"}]",
             "\"args\": [\"aggregator\", \"--remediation.templates=/x\"]",
             "\"args\": [\"daemon\"]"
         }) {
