@@ -40,11 +40,17 @@ final class ChildSettings {
 
     private static List<String> of(CommandSpec command, String child, Set<String> withheld) {
         List<String> settings = new ArrayList<>();
-        CommandSpec accepted = CommandSpec.forAnnotatedObject(DaemonCommands.command(child));
-        for (OptionSpec option : command.commandLine().getParseResult().matchedOptions()) {
-            String name = option.longestName();
-            if (name.contains(".") && !withheld.contains(name) && accepted.findOption(name) != null) {
-                option.originalStringValues().forEach(value -> settings.add(name + "=" + value));
+        List<OptionSpec> given = command.commandLine().getParseResult().matchedOptions().stream()
+                .filter(option -> option.longestName().contains("."))
+                .filter(option -> !withheld.contains(option.longestName()))
+                .toList();
+        // A node without such arguments needs no model of the child's command.
+        if (!given.isEmpty()) {
+            CommandSpec accepted = CommandSpec.forAnnotatedObject(DaemonCommands.command(child));
+            for (OptionSpec option : given) {
+                if (accepted.findOption(option.longestName()) != null) {
+                    option.originalStringValues().forEach(value -> settings.add(option.longestName() + "=" + value));
+                }
             }
         }
         OptionSpec file = command.root().findOption("--config");

@@ -61,7 +61,7 @@ final class DaemonParts {
     Optional<VramMonitor> vram;
     Optional<GrpcServer> calls;
 
-    /** Opens sampler, store and the connection to Kubernetes. */
+    /** Opens sampler and store. The connection to Kubernetes is open, and closes with the parts. */
     DaemonParts(DaemonCommand settings, Optional<KubernetesNode> cluster, Closer closer) {
         this.settings = settings;
         this.cluster = cluster;

@@ -34,7 +34,7 @@ final class HookOptions {
                     + " CONTACT_SUPPORT or CUSTOM:NAME.")
     List<String> actions = List.of();
 
-    @Bounds(from = "1s", to = "1h")
+    @Bounds(from = "1ms", to = "1h")
     @Option(
             names = "--repair.hook-timeout",
             defaultValue = "10m",

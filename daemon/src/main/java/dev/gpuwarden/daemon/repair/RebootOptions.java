@@ -33,12 +33,12 @@ final class RebootOptions {
                     + " (default: systemctl reboot).")
     List<String> words = List.of();
 
-    @Bounds(from = "1s", to = "10m")
+    @Bounds(from = "1ms", to = "10m")
     @Option(
             names = "--repair.reboot-timeout",
             defaultValue = "2m",
             paramLabel = "DURATION",
-            description = "Longest run of the program that reboots; then it is ended" + " (default: ${DEFAULT-VALUE}).")
+            description = "Longest run of the program that reboots; then it is ended (default: ${DEFAULT-VALUE}).")
     Duration timeout = Duration.ofMinutes(2);
 
     /** @throws UserError with the setting */

@@ -11,11 +11,8 @@ import java.util.Objects;
 import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.util.OSInfo;
 
-/** JVMs beside the test's own, with its classes. */
+/** JVMs beside the test's own. */
 public final class ChildJvm {
-
-    /** Unpacked once: each child would unpack its own, and leave it behind when it is killed. */
-    private static final Path SQLITE = unpackSqlite();
 
     private ChildJvm() {}
 
@@ -37,12 +34,18 @@ public final class ChildJvm {
                 "-XX:TieredStopAtLevel=1",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
-                "-Dorg.sqlite.lib.path=" + SQLITE,
+                "-Dorg.sqlite.lib.path=" + Sqlite.FOLDER,
                 "-cp",
                 System.getProperty("java.class.path"),
                 mainClass));
         command.addAll(arguments);
         return new ProcessBuilder(command);
+    }
+
+    private static final class Sqlite {
+
+        /** Unpacked once: each child would unpack its own, and leave it behind when it is killed. */
+        static final Path FOLDER = unpackSqlite();
     }
 
     private static Path unpackSqlite() {
