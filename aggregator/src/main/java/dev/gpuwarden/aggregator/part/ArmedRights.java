@@ -96,7 +96,7 @@ public final class ArmedRights {
 
     /**
      * Checks that this program has what its parts need. Throws {@link UserError} with all that is missing. Blocks for the API server's
-     * answers. What the API server does not answer is logged, and does not count as missing.
+     * answers. A right without an answer is logged, and does not count as missing.
      */
     public static void check(KubeClient api, List<? extends Part> parts) throws InterruptedException {
         List<String> missing = new ArrayList<>();

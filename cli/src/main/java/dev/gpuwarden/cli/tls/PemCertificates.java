@@ -23,7 +23,7 @@ public final class PemCertificates {
     private PemCertificates() {}
 
     /**
-     * Returns one or more certificates. What is between them is skipped: keys in a kubelet's file, parameters of other programs.
+     * Returns one or more certificates. Other blocks between them are skipped: keys in a kubelet's file, parameters of other programs.
      *
      * @param pem in ASCII
      * @param where the file or setting that holds the text, for messages

@@ -37,7 +37,7 @@ class PemCertificatesTest {
                 .size();
     }
 
-    /** As `openssl ecparam`, haproxy and OpenSSL's encrypted keys write them. */
+    /** Tools such as `openssl ecparam` and haproxy write them into files of certificates. */
     @Test
     void otherBlocksAreSkipped() throws IOException {
         String others = """

@@ -133,7 +133,7 @@ public final class LoopThread {
                 await(pause);
                 pause = take();
             } catch (InterruptedException e) {
-                // That of a close. Any other must not end the thread.
+                // A close interrupts the thread. Any other interrupt must not end it.
                 pause = 0;
             }
         }
