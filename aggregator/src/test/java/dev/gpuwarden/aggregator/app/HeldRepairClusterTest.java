@@ -104,8 +104,12 @@ class HeldRepairClusterTest extends RepairFixture {
             until(
                     () -> audits.stream().anyMatch(audit -> audit.reason().contains("another janitor works")),
                     "it stops");
+            // Its end is written in the label that has the repair's result too.
+            until(() -> annotation("gpuwarden.dev/drain").matches(".*\"done\":\\[[^]]*" + OTHER + ".*"), "both are drained");
             finish("gpuresets", reset, "Complete", true);
-            until(() -> state().equals("remediation-succeeded"), "the result of its own resource is stored");
+            until(
+                    () -> state().equals("remediation-succeeded"),
+                    () -> "the result of its own resource is stored, " + seen());
             assertThat(resources("gpuresets")).as("with the other janitor's").hasSize(2);
         }
     }
