@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The archive of loaded classes in the runtime image. Without it, every start takes several times as long. The archive
- * is valid only in the folder in which it was written; elsewhere Java ignores it without a message.
+ * The archive of loaded classes in the runtime image. Without it, every start takes several times as long. The archive is valid for
+ * jars with the same times; the launcher uses no other.
  */
 public record ClassArchive(Path home, List<String> mapped) {
 
@@ -44,7 +44,7 @@ public record ClassArchive(Path home, List<String> mapped) {
 
     /** Returns the action that makes an unused archive usable again. */
     public String advice() {
-        return "not in use, every start takes longer; write it for this folder: '" + writer(home) + "'";
+        return "not in use, every start takes longer; write it: '" + writer(home) + "'";
     }
 
     private static Path writer(Path home) {
