@@ -41,7 +41,7 @@ test_all() {
     # It waits more than it computes.
     make -C "$root/native" check >"$check_log" 2>&1 &
     local check=$!
-    # What an edit's test or `./gpuwarden build` has compiled was not checked: compile it again.
+    # Classes that an edit's test or `./gpuwarden build` has compiled were not checked: compile them again.
     rm -rf "$root"/*/target/maven-status "$root"/testkit/runner/target/maven-status
     maven "build and check" -T 2 -DskipTests verify || { show_errors "mvn verify failed"; no_tests; }
     wait "$check" || { log=$check_log show_errors "the C parts fail"; no_tests; }
