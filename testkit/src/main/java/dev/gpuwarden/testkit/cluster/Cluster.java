@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -157,7 +158,7 @@ public final class Cluster implements AutoCloseable {
                 network.close();
             }
         }
-        Folder.delete(folder);
+        Tree.delete(folder);
     }
 
     /** The requirements of real nodes on this machine. */

@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.cluster;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Certificates.Kubeconfig;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -337,6 +338,6 @@ public final class ControlPlane implements AutoCloseable {
         for (int i = programs.size() - 1; i >= 0; i--) {
             programs.get(i).kill();
         }
-        Folder.delete(folder);
+        Tree.delete(folder);
     }
 }

@@ -4,6 +4,7 @@ import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster.NodeNeeds;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -35,7 +36,7 @@ final class NodeBoot implements AutoCloseable {
         /** Blocks until its first process runs and its network is connected. */
         NodeBoot boot() throws InterruptedException {
             Unchecked.run(() -> Files.deleteIfExists(folder.resolve("connected")));
-            Folder.delete(folder.resolve("run"));
+            Tree.delete(folder.resolve("run"));
             Shell.run("node/make-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
             Program program = run();
             try {

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
@@ -204,6 +205,6 @@ public final class UserCluster {
             LockSupport.parkNanos(POLL_NANOS);
         }
         nodes().forEach(node -> ClusterNode.removeCgroups(parts().resolve(node)));
-        Folder.delete(folder);
+        Tree.delete(folder);
     }
 }
