@@ -87,17 +87,13 @@ public final class Cluster implements AutoCloseable {
         try {
             cluster.start(scenarios, pace, ready);
             return cluster;
-        } catch (InterruptedException e) {
-            cluster.close();
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a cluster starts", e);
         } catch (RuntimeException | Error e) {
             cluster.close();
             throw e;
         }
     }
 
-    private void start(List<String> scenarios, KubeletPace pace, Consumer<String> ready) throws InterruptedException {
+    private void start(List<String> scenarios, KubeletPace pace, Consumer<String> ready) {
         Binaries binaries = Binaries.ofUser();
         Network network = Network.start(folder);
         this.network = network;

@@ -114,15 +114,12 @@ public final class ControlPlane implements AutoCloseable {
             for (Component component : components) {
                 startComponent(component);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a control plane starts", e);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private void startComponent(Component component) throws InterruptedException {
+    private void startComponent(Component component) {
         String url = "https://127.0.0.1:" + Ports.free();
         List<String> flags = new ArrayList<>(commonFlags(url));
         if (component == Component.CONTROLLER_MANAGER) {

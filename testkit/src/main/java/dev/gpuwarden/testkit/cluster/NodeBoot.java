@@ -34,7 +34,7 @@ final class NodeBoot implements AutoCloseable {
     record Machine(Path folder, int k, String cgroup, SimulatedNode gpus, Binaries binaries, Network network) {
 
         /** Blocks until its first process runs and its network is connected. */
-        NodeBoot boot() throws InterruptedException {
+        NodeBoot boot() {
             Unchecked.run(() -> Files.deleteIfExists(folder.resolve("connected")));
             Tree.delete(folder.resolve("run"));
             Shell.run("node/make-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
@@ -52,7 +52,7 @@ final class NodeBoot implements AutoCloseable {
             } catch (IOException e) {
                 end(program);
                 throw new UncheckedIOException(e);
-            } catch (InterruptedException | RuntimeException | Error e) {
+            } catch (RuntimeException | Error e) {
                 end(program);
                 throw e;
             }
