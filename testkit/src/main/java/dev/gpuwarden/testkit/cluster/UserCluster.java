@@ -37,11 +37,6 @@ public final class UserCluster {
                 Path.of(System.getProperty("java.io.tmpdir"), "gpuwarden-cluster-" + System.getProperty("user.name")));
     }
 
-    /** Returns the folder of all its files. */
-    public Path folder() {
-        return folder;
-    }
-
     /** Returns the log of the holder. */
     public Path log() {
         return folder.resolve("holder.log");
