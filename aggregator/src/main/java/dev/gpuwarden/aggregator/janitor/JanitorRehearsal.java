@@ -45,7 +45,8 @@ public final class JanitorRehearsal {
     private Lock lock;
     private Optional<JobFacts> job = Optional.empty();
 
-    private JanitorRehearsal(
+    /** @param ahead the other resources of the node that are in progress */
+    JanitorRehearsal(
             Maintenance resource,
             NodeFacts node,
             Lock lock,
@@ -93,23 +94,10 @@ public final class JanitorRehearsal {
                 .filter(Maintenance::inProgress)
                 .filter(other -> other.begun() || other.foreign().isEmpty())
                 .forEach(ahead::add));
-        return of(resource, NodeFacts.of(node), lock, ahead, pods, gpus, settings, now);
+        return new JanitorRehearsal(resource, NodeFacts.of(node), lock, ahead, pods, gpus, settings, now).walk();
     }
 
-    /** @param ahead the other resources of the node that are in progress */
-    static JanitorWalk of(
-            Maintenance resource,
-            NodeFacts node,
-            Lock lock,
-            List<Maintenance> ahead,
-            List<Map<String, Object>> pods,
-            ReportedGpus gpus,
-            JanitorSettings settings,
-            Instant now) {
-        return new JanitorRehearsal(resource, node, lock, ahead, pods, gpus, settings, now).walk();
-    }
-
-    private JanitorWalk walk() {
+    JanitorWalk walk() {
         for (int count = 0; count < MOST; count++) {
             Step step = Steps.next(scene(Optional.empty()));
             if (step instanceof Step.ReadPods) {
