@@ -73,8 +73,6 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private volatile boolean open;
 
     /**
-     * Creates the reconciler.
-     *
      * @param audits receiver of each decision before it is carried out, and of its results
      * @param written receiver of the name of each node that was written, whose cached version may be old
      */
