@@ -17,7 +17,7 @@ import java.util.OptionalInt;
  * One boot of a node: its first process in namespaces of its own, with its end of the network and its device plugin. The disks stay,
  * in the node's folder; `/run` is empty at its start.
  */
-final class NodeBoot implements AutoCloseable {
+record NodeBoot(Machine machine, Program program, DevicePlugin plugin) implements AutoCloseable {
 
     /** The exit code of a first process that has to restart the node. */
     static final int RESTART = 75;
@@ -90,16 +90,6 @@ final class NodeBoot implements AutoCloseable {
             program.kill();
             Shell.run("node/remove-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
         }
-    }
-
-    private final Machine machine;
-    private final Program program;
-    private final DevicePlugin plugin;
-
-    private NodeBoot(Machine machine, Program program, DevicePlugin plugin) {
-        this.machine = machine;
-        this.program = program;
-        this.plugin = plugin;
     }
 
     /** Returns true while its first process lives. */
