@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Result;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
@@ -192,11 +193,11 @@ public final class JanitorRehearsal {
                     + settings.times().keep().toHours() + " h");
         } else if (step instanceof Step.TakeLock) {
             lock = new Lock(Lock.State.OURS, UID, resource.title());
+            ResourceKind leases = MaintenanceKind.locks(settings.lockNamespace());
             add(
                     "lock the node: create Lease " + settings.lockNamespace() + "/" + resource.node(),
                     Optional.empty(),
-                    new Write.Create(
-                            MaintenanceKind.locks(settings.lockNamespace()).path(), NodeLock.lease(resource)));
+                    new Write.Create(leases.path(), NodeLock.lease(leases, resource)));
         } else if (step instanceof Step.ReleaseLock) {
             lock = Lock.FREE;
             add("unlock the node: delete its Lease");

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.LeaderElector;
@@ -160,9 +161,7 @@ record RepairRequests(
                         MaintenanceResource.NODE_UID, node.uid(),
                         MaintenanceResource.FAULT, repair.why(),
                         MaintenanceResource.GROUP, repair.group().name()));
-        metadata.put(
-                "ownerReferences",
-                List.of(Map.of("apiVersion", "v1", "kind", "Node", "name", node.name(), "uid", node.uid())));
+        metadata.put("ownerReferences", List.of(NodeCache.NODES.reference(node.name(), node.uid())));
         return Map.of("apiVersion", kind.apiVersion(), "kind", kind.kind(), "metadata", metadata, "spec", spec);
     }
 }
