@@ -3,11 +3,7 @@ package dev.gpuwarden.benchmarks;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
-import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
@@ -21,56 +17,31 @@ final class AllReduceCost {
 
     private AllReduceCost() {}
 
-    /** The C program. */
-    private static final class Baseline implements AutoCloseable {
-        private final Process process;
-        private final PrintWriter requests;
-        private final BufferedReader answers;
-
-        Baseline(SimulatedNode node, int ranks, String form) throws IOException {
-            process = new ProcessBuilder(
-                            System.getProperty("gpuwarden.baseline", ""),
-                            String.valueOf(node.libraryPath().getParent()),
-                            Integer.toString(ranks),
-                            Long.toString(BYTES),
-                            form)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            requests = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
-            answers = process.inputReader(StandardCharsets.UTF_8);
-        }
-
-        long nanos(int operations) throws IOException {
-            requests.println(operations);
-            String answer = answers.readLine();
-            if (answer == null) {
-                throw new IOException("the C program ended");
-            }
-            return Long.parseLong(answer.strip());
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly();
-        }
+    private static long nanos(LineProgram baseline, int operations) {
+        return Long.parseLong(baseline.ask(Integer.toString(operations)));
     }
 
     private static void compare(SimulatedNode node, int ranks, String form, int pairs, int operations, PrintStream out)
-            throws IOException, CollectiveException {
-        try (Baseline baseline = new Baseline(node, ranks, form)) {
+            throws CollectiveException {
+        try (LineProgram baseline = LineProgram.start(
+                "gpuwarden.baseline",
+                String.valueOf(node.libraryPath().getParent()),
+                Integer.toString(ranks),
+                Long.toString(BYTES),
+                form)) {
             AllReduceRanks java = new AllReduceRanks(node, ranks, BYTES);
-            baseline.nanos(WARM_UP);
+            nanos(baseline, WARM_UP);
             java.nanos(WARM_UP);
             double[] ofC = new double[pairs];
             double[] ofJava = new double[pairs];
             double[] ratios = new double[pairs];
             for (int i = 0; i < pairs; i++) {
                 if (i % 2 == 0) {
-                    ofC[i] = baseline.nanos(operations);
+                    ofC[i] = nanos(baseline, operations);
                     ofJava[i] = java.nanos(operations);
                 } else {
                     ofJava[i] = java.nanos(operations);
-                    ofC[i] = baseline.nanos(operations);
+                    ofC[i] = nanos(baseline, operations);
                 }
                 ratios[i] = ofJava[i] / ofC[i];
             }
@@ -96,7 +67,7 @@ final class AllReduceCost {
 
     /** @param args RANKS, plain or same, PAIRS, OPERATIONS */
     @SuppressForbidden("prints the figures")
-    public static void main(String[] args) throws IOException, CollectiveException {
+    public static void main(String[] args) throws CollectiveException {
         try (SimulatedNode node = SimulatedNode.start("a100x8")) {
             compare(
                     node,

@@ -2,16 +2,11 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.api.v1.Fault;
-import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.WatchKind;
-import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
-import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
-import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +43,6 @@ final class ArrivingFaults implements ResourceInformer.Listener {
     private final Sightings events = new Sightings("kernel line to the daemon's watch");
     private final Sightings healths = new Sightings("kernel line to the NodeHealth in the API server");
     private final AtomicInteger watches = new AtomicInteger();
-    private volatile boolean over;
     private volatile boolean watching;
     private final Random chance = new Random(1);
     private int writes;
@@ -118,7 +112,6 @@ final class ArrivingFaults implements ResourceInformer.Listener {
     }
 
     void close() throws IOException {
-        over = true;
         client.close();
         log.close();
     }
@@ -135,36 +128,16 @@ final class ArrivingFaults implements ResourceInformer.Listener {
     private void watch() {
         watching = true;
         watches.incrementAndGet();
-        NodeServiceGrpc.newStub(client.channel())
-                .watch(
-                        WatchRequest.newBuilder()
-                                .addKinds(WatchKind.WATCH_KIND_FAULTS)
-                                .build(),
-                        new Watching());
+        DaemonWatch.begin(client, WatchKind.WATCH_KIND_FAULTS, this::received, () -> watching = false);
     }
 
-    private final class Watching implements StreamObserver<WatchResponse> {
-        @Override
-        public void onNext(WatchResponse response) {
-            for (Fault fault : response.getState().getFaultsList()) {
-                look(fault.getCause().getMessage(), events);
-            }
-            for (Fault fault : response.getFaults().getFaultsList()) {
-                look(fault.getCause().getMessage(), events);
-            }
+    private void received(WatchResponse response) {
+        for (Fault fault : response.getState().getFaultsList()) {
+            look(fault.getCause().getMessage(), events);
         }
-
-        @Override
-        @SuppressForbidden("a program of its own: reports what went wrong")
-        public void onError(Throwable error) {
-            if (!over) {
-                System.err.println("the watch ended, and begins again: " + Status.fromThrowable(error));
-                watching = false;
-            }
+        for (Fault fault : response.getFaults().getFaultsList()) {
+            look(fault.getCause().getMessage(), events);
         }
-
-        @Override
-        public void onCompleted() {}
     }
 
     // ---- the cluster ----

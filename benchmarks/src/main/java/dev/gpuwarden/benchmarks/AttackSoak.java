@@ -270,12 +270,8 @@ final class AttackSoak {
         lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()).forEach(System.err::println);
     }
 
-    private interface Task {
-        void run() throws Exception;
-    }
-
     /** Repeats a task at a fixed rate, regardless of the duration of the run before. */
-    private void repeat(ScheduledExecutorService timer, int millis, Task task) {
+    private void repeat(ScheduledExecutorService timer, int millis, LoadCluster.Task task) {
         var unused = timer.scheduleAtFixedRate(
                 () -> {
                     try {

@@ -3,6 +3,7 @@ package dev.gpuwarden.benchmarks;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.part.Counts;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
@@ -18,12 +19,9 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * All attackers, in a separate process. They share the processors with their targets, so the operating system runs them at
@@ -71,14 +69,14 @@ final class Attackers {
     /** Counts of the attackers' actions and of their results, by readable names. Thread-safe. */
     static final class AttackTally {
 
-        private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
+        private final Counts<String> counts = new Counts<>();
 
         void count(String what) {
-            add(what, 1);
+            counts.add(what);
         }
 
         void add(String what, long number) {
-            counts.computeIfAbsent(what, any -> new LongAdder()).add(number);
+            counts.add(what, number);
         }
 
         /** Repeats an attack with pauses of this length. Counts its failures and continues. */
@@ -97,9 +95,7 @@ final class Attackers {
         }
 
         Map<String, Long> counts() {
-            Map<String, Long> sums = new TreeMap<>();
-            counts.forEach((what, count) -> sums.put(what, count.sum()));
-            return sums;
+            return counts.sums();
         }
     }
 

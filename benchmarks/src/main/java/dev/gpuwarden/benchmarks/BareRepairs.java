@@ -1,7 +1,11 @@
 package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.core.util.JsonTrees;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -73,21 +77,16 @@ final class BareRepairs implements AutoCloseable {
         annotate(node, "drain");
         annotate(node, "repair");
         event(node, "started");
-        String resource = create(
-                REBOOTS,
-                Map.of(
-                        "apiVersion",
-                        "janitor.dgxc.nvidia.com/v1alpha1",
-                        "kind",
-                        "RebootNode",
-                        "metadata",
-                        Map.of("name", node),
-                        "spec",
-                        Map.of("nodeName", node, "force", false)));
+        String resource = create(REBOOTS, node, """
+                {"apiVersion": "janitor.dgxc.nvidia.com/v1alpha1", "kind": "RebootNode", "metadata": {"name": "NODE"},
+                 "spec": {"nodeName": "NODE", "force": false}}""");
         merge(resource, "metadata", Map.of("finalizers", List.of("load.example/bare")));
-        String unused = create(LEASES, Map.of("metadata", Map.of("name", node)));
+        String unused = create(LEASES, node, "{\"metadata\": {\"name\": \"NODE\"}}");
         status(node, "InProgress");
-        String job = create(JOBS, job(node));
+        String job = create(JOBS, node, """
+                {"metadata": {"name": "NODE"},
+                 "spec": {"suspend": true, "backoffLimit": 0, "template": {"spec": {"nodeName": "NODE", "restartPolicy": "Never",
+                  "containers": [{"name": "action", "image": "load", "command": ["ANNOTATION"]}]}}}}""");
         status(node, "InProgress");
         merge(job, "spec", Map.of("suspend", false));
     }
@@ -104,9 +103,22 @@ final class BareRepairs implements AutoCloseable {
         event(node, "released");
     }
 
-    private String create(String path, Map<String, Object> object) throws ApiException, InterruptedException {
+    private String create(String path, String node, String json) throws ApiException, InterruptedException {
+        Map<String, Object> object = object(json, node);
         var unused = api.create(path, object);
-        return path + "/" + ((Map<?, ?>) object.getOrDefault("metadata", Map.of())).get("name");
+        return path + "/" + JsonTrees.text(JsonTrees.object(object, "metadata"), "name");
+    }
+
+    /** @param json with words in place of the node, the time and the texts */
+    private static Map<String, Object> object(String json, String node) {
+        try {
+            return Json.readObject(json.replace("NODE", node)
+                    .replace("NOW", now())
+                    .replace("ANNOTATION", ANNOTATION)
+                    .replace("MESSAGE", MESSAGE));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void merge(String path, String field, Object value) throws ApiException, InterruptedException {
@@ -134,83 +146,30 @@ final class BareRepairs implements AutoCloseable {
     }
 
     private void condition(String node, String status) throws ApiException, InterruptedException {
-        var unused = api.apply(
-                NODES + node + "/status",
-                "bare",
-                Map.of(
-                        "apiVersion",
-                        "v1",
-                        "kind",
-                        "Node",
-                        "metadata",
-                        Map.of("name", node),
-                        "status",
-                        Map.of(
-                                "conditions",
-                                List.of(Map.of(
-                                        "type",
-                                        "Bare",
-                                        "status",
-                                        status,
-                                        "reason",
-                                        "Load",
-                                        "message",
-                                        MESSAGE,
-                                        "lastTransitionTime",
-                                        now())))));
+        String json = """
+                {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "NODE"},
+                 "status": {"conditions": [{"type": "Bare", "status": "STATUS", "reason": "Load", "message": "MESSAGE",
+                  "lastTransitionTime": "NOW"}]}}""";
+        var unused = api.apply(NODES + node + "/status", "bare", object(json.replace("STATUS", status), node));
     }
 
     private void event(String node, String what) throws ApiException, InterruptedException {
-        String unused = create(
-                EVENTS,
-                Map.of(
-                        "metadata",
-                        Map.of("name", node + "." + what, "namespace", "default"),
-                        "involvedObject",
-                        Map.of("kind", "Node", "name", node, "apiVersion", "v1"),
-                        "reason",
-                        what,
-                        "message",
-                        MESSAGE,
-                        "type",
-                        "Normal"));
+        String json = """
+                {"metadata": {"name": "NODE.WHAT", "namespace": "default"},
+                 "involvedObject": {"kind": "Node", "name": "NODE", "apiVersion": "v1"},
+                 "reason": "WHAT", "message": "MESSAGE", "type": "Normal"}""";
+        String unused = create(EVENTS, node, json.replace("WHAT", what));
     }
 
     /** An end without a time would leave the resource in progress for the aggregator, which would read it again and again. */
     private void status(String node, String phase) throws ApiException, InterruptedException {
-        merge(
+        String json = """
+                {"status": {"phase": "PHASE", "TIME": "NOW", "conditions": [{"type": "SignalSent", "status": "True",
+                 "reason": "PHASE", "message": "MESSAGE", "lastTransitionTime": "NOW"}]}}""";
+        String time = phase.equals("Succeeded") ? "completionTime" : "startTime";
+        var unused = api.merge(
                 REBOOTS + "/" + node + "/status",
-                "status",
-                Map.of(
-                        "phase",
-                        phase,
-                        phase.equals("Succeeded") ? "completionTime" : "startTime",
-                        now(),
-                        "conditions",
-                        List.of(Map.of(
-                                "type",
-                                "SignalSent",
-                                "status",
-                                "True",
-                                "reason",
-                                phase,
-                                "message",
-                                MESSAGE,
-                                "lastTransitionTime",
-                                now()))));
-    }
-
-    private static Map<String, Object> job(String node) {
-        Map<String, Object> pod = Map.of(
-                "nodeName",
-                node,
-                "restartPolicy",
-                "Never",
-                "containers",
-                List.of(Map.of("name", "action", "image", "load", "command", List.of(ANNOTATION))));
-        return Map.of(
-                "metadata", Map.of("name", node),
-                "spec", Map.of("suspend", true, "backoffLimit", 0, "template", Map.of("spec", pod)));
+                object(json.replace("PHASE", phase).replace("TIME", time), node));
     }
 
     @Override

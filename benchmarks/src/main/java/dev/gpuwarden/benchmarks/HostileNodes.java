@@ -8,23 +8,19 @@ import dev.gpuwarden.benchmarks.Attackers.AttackTally;
 import dev.gpuwarden.benchmarks.Attackers.AttackTargets;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.testkit.cluster.ClientTls;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import io.grpc.stub.MetadataUtils;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.file.Files;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -34,7 +30,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
 
 /**
  * Attacks on the aggregator's ingest port: false tokens from three addresses, some on a connection each; a real node that
@@ -48,9 +43,6 @@ final class HostileNodes {
     private static final int STUBBORN_SECONDS = 30;
     /** The smallest window that a client can set: the answers of a stream then stay in the server's memory. */
     private static final int WINDOW_BYTES = 1;
-
-    private static final Metadata.Key<String> AUTHORIZATION =
-            Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
     private final AttackTargets targets;
     private final AttackTally tally;
@@ -66,20 +58,8 @@ final class HostileNodes {
         this.tally = tally;
         this.tls =
                 GrpcSslContexts.forClient().trustManager(targets.ca().toFile()).build();
-        this.plainTls = context(targets);
+        this.plainTls = ClientTls.context(targets.ca());
         this.strangers = List.of(channel("127.0.0.11", 1 << 16), channel("127.0.0.12", 1 << 16));
-    }
-
-    private static SSLContext context(AttackTargets targets) throws Exception {
-        KeyStore known = KeyStore.getInstance(KeyStore.getDefaultType());
-        known.load(null, null);
-        known.setCertificateEntry(
-                "ca", CertificateFactory.getInstance("X.509").generateCertificate(Files.newInputStream(targets.ca())));
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(known);
-        SSLContext context = SSLContext.getInstance("TLSv1.3");
-        context.init(null, trust.getTrustManagers(), null);
-        return context;
     }
 
     void begin(ScheduledExecutorService timer) {
@@ -106,12 +86,6 @@ final class HostileNodes {
                 .build();
     }
 
-    private static Metadata token(String token) {
-        Metadata headers = new Metadata();
-        headers.put(AUTHORIZATION, "Bearer " + token);
-        return headers;
-    }
-
     private static NodeReport hello(String node) {
         return UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
@@ -123,8 +97,7 @@ final class HostileNodes {
     private void stranger(ManagedChannel channel, boolean once) {
         UplinkGrpc.newStub(channel)
                 .withDeadlineAfter(20, TimeUnit.SECONDS)
-                .withInterceptors(
-                        MetadataUtils.newAttachHeadersInterceptor(token(UUID.randomUUID() + "." + UUID.randomUUID())))
+                .withInterceptors(LoadDaemon.bearer(UUID.randomUUID() + "." + UUID.randomUUID()))
                 .report(new Ended(status -> {
                     tally.count("strangers' tokens: " + status.getCode());
                     if (once) {
@@ -140,7 +113,7 @@ final class HostileNodes {
         try {
             Stubborn node = new Stubborn();
             var unused = UplinkGrpc.newStub(channel)
-                    .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(token(targets.hostileToken())))
+                    .withInterceptors(LoadDaemon.bearer(targets.hostileToken()))
                     .report(node);
             TimeUnit.SECONDS.sleep(STUBBORN_SECONDS);
         } catch (InterruptedException e) {

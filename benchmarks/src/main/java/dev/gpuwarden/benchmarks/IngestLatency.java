@@ -12,10 +12,6 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
-import io.grpc.netty.GrpcSslContexts;
-import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -109,17 +105,12 @@ final class IngestLatency {
     }
 
     private static Histogram measure(int port, Path ca, String token, int events) throws Exception {
-        Metadata headers = new Metadata();
-        headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
-        ManagedChannel channel = NettyChannelBuilder.forAddress("localhost", port)
-                .sslContext(
-                        GrpcSslContexts.forClient().trustManager(ca.toFile()).build())
-                .build();
+        ManagedChannel channel = StolenTokens.channel(port, ca);
         BlockingQueue<Acknowledgement> acknowledged = new LinkedBlockingQueue<>();
         try {
             StreamObserver<NodeReport> stream = UplinkGrpc.newStub(channel)
                     .withWaitForReady()
-                    .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+                    .withInterceptors(LoadDaemon.bearer(token))
                     .report(new Acknowledged(acknowledged));
             stream.onNext(UplinkCodec.report(
                     UplinkCodec.hello(Instant.now()).setNodeName(NODE).build()));

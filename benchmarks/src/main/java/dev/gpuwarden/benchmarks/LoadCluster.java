@@ -172,6 +172,11 @@ final class LoadCluster implements AutoCloseable {
         return daemons.get(node);
     }
 
+    /** A step of a benchmark. */
+    interface Task {
+        void run() throws Exception;
+    }
+
     interface Write<T> {
         T on(String node) throws Exception;
     }

@@ -11,6 +11,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -41,7 +42,7 @@ final class LoadDaemon {
 
     private final String node;
     private final ManagedChannel channel;
-    private final Metadata headers = new Metadata();
+    private final ClientInterceptor token;
     private final ScheduledExecutorService timer;
     private final Tally tally;
     private final FaultTable faults = new FaultTable();
@@ -57,7 +58,14 @@ final class LoadDaemon {
         this.channel = channel;
         this.timer = timer;
         this.tally = tally;
+        this.token = bearer(token);
+    }
+
+    /** Returns what adds a token to the requests of a client. */
+    static ClientInterceptor bearer(String token) {
+        Metadata headers = new Metadata();
         headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+        return MetadataUtils.newAttachHeadersInterceptor(headers);
     }
 
     synchronized void connect() {
@@ -65,9 +73,7 @@ final class LoadDaemon {
             return;
         }
         reported = false;
-        stream = UplinkGrpc.newStub(channel)
-                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
-                .report(new Acknowledgements());
+        stream = UplinkGrpc.newStub(channel).withInterceptors(token).report(new Acknowledgements());
         stream.onNext(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
                 .setBootId("boot")

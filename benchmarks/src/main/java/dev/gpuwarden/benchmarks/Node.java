@@ -16,19 +16,13 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** The node of a benchmark: a simulated one, or this machine. */
-final class Node implements AutoCloseable {
+record Node(Optional<SimulatedNode> simulated) implements AutoCloseable {
 
     /** The value that selects this machine's driver in place of a scenario. */
     static final String THIS_MACHINE = "real";
 
     /** The name that a driver package installs, which the loader searches. */
     private static final String SONAME = "libnvidia-ml.so.1";
-
-    private final Optional<SimulatedNode> simulated;
-
-    private Node(Optional<SimulatedNode> simulated) {
-        this.simulated = simulated;
-    }
 
     /** @param scenario scenario of testkit, the path of one, or {@link #THIS_MACHINE} */
     static Node open(String scenario) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.ClusterNode;
 import dev.gpuwarden.testkit.cluster.JsonPath;
@@ -126,7 +127,7 @@ final class NodeActs {
     private List<String> pods(ClusterNode node) {
         List<String> names = new ArrayList<>();
         Map<String, Object> list = api.get("pods/default?fieldSelector=spec.nodeName%3D" + node.name());
-        for (Object pod : (List<?>) list.getOrDefault("items", List.of())) {
+        for (Map<String, Object> pod : JsonTrees.objects(list, "items")) {
             if (JsonPath.text(pod, ".metadata.deletionTimestamp").isEmpty()
                     && JsonPath.text(pod, ".status.phase").equals("Running")) {
                 names.add(JsonPath.text(pod, ".metadata.name"));

@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
  * The API server is unreachable for minutes while nodes fail and recover, and the aggregator is killed in the middle. No
  * fault may be lost, and no decision may use stale data.
  */
-final class Outage {
+record Outage(PrintStream out, LoadCluster cluster, Path work) {
 
     /** The changes of a sixth of the nodes each, before the outage and during it. */
     private enum Fate {
@@ -58,16 +58,6 @@ final class Outage {
 
     private interface Start {
         ShippedAggregator start() throws IOException;
-    }
-
-    private final PrintStream out;
-    private final LoadCluster cluster;
-    private final Path work;
-
-    private Outage(PrintStream out, LoadCluster cluster, Path work) {
-        this.out = out;
-        this.cluster = cluster;
-        this.work = work;
     }
 
     /** Arguments: program, folder with cert.pem and key.pem, manifests, minutes, nodes. */

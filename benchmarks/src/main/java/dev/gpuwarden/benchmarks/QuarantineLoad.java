@@ -44,21 +44,11 @@ import org.HdrHistogram.Histogram;
  * comparison, which makes the same writes and decides nothing. The aggregator is the shipped one. The API server is real,
  * with an etcd that does not sync to disk. Nodes have no kubelets, but TLS and a token each.
  */
-final class QuarantineLoad {
+record QuarantineLoad(PrintStream out, LoadCluster cluster, int burst) {
 
     private static final int ONE_AT_A_TIME = 200;
     /** The first has the warm-up of the aggregator's burst. The others show what further warm-up gives. */
     private static final int BARE_BURSTS = 3;
-
-    private final PrintStream out;
-    private final LoadCluster cluster;
-    private final int burst;
-
-    private QuarantineLoad(PrintStream out, LoadCluster cluster, int burst) {
-        this.out = out;
-        this.cluster = cluster;
-        this.burst = burst;
-    }
 
     /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, nodes that fail together. */
     @SuppressForbidden("a program of its own: prints its result")

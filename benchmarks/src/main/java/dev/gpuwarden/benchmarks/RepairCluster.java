@@ -1,5 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.Cluster;
@@ -139,12 +140,7 @@ final class RepairCluster implements AutoCloseable {
 
     /** Returns the objects of a list, see {@link ApiClient#get(String)}. */
     List<Map<String, Object>> list(String reference) {
-        return maps(api.get(reference).getOrDefault("items", List.of()));
-    }
-
-    @SuppressWarnings("unchecked") // names of fields are texts
-    private static List<Map<String, Object>> maps(Object list) {
-        return ((List<?>) list).stream().map(item -> (Map<String, Object>) item).toList();
+        return JsonTrees.objects(api.get(reference), "items");
     }
 
     /** Returns the resets and reboots that have started and not ended. */

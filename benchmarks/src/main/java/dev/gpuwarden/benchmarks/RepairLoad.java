@@ -124,11 +124,7 @@ final class RepairLoad implements AutoCloseable {
         }
     }
 
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    private void withoutAggregator(Work work) throws Exception {
+    private void withoutAggregator(LoadCluster.Task work) throws Exception {
         aggregator.pause();
         work.run();
         aggregator.resume();

@@ -169,13 +169,7 @@ public class SamplerBenchmark {
     }
 
     /** The C program that takes the same readings (src/main/c/sampler_loop.c), as a child process. */
-    static final class Baseline implements AutoCloseable {
-
-        private final LineProgram program;
-
-        private Baseline(LineProgram program) {
-            this.program = program;
-        }
+    record Baseline(LineProgram program) implements AutoCloseable {
 
         /**
          * Starts the C program.

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.store.StoreStatus;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
@@ -18,12 +19,10 @@ import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -82,7 +81,7 @@ public final class StoreBenchmark {
                 store.close();
             }
         } finally {
-            delete(folder);
+            Tree.delete(folder);
         }
     }
 
@@ -177,13 +176,5 @@ public final class StoreBenchmark {
                 what,
                 Figures.millis("p50 %6.2f ms  p99 %6.2f ms  p99.9 %6.2f ms  max %6.2f ms", micros, 50, 99, 99.9, 100),
                 more);
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }

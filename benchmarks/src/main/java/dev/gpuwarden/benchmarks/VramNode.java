@@ -7,9 +7,8 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.api.v1.VramAnswer;
+import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
-import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,12 +19,9 @@ import java.util.function.Consumer;
 /** The stream of one node without faults, which states its memory and asks for the end of pods. Thread-safe. */
 final class VramNode implements StreamObserver<Acknowledgement> {
 
-    private static final Metadata.Key<String> AUTHORIZATION =
-            Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
-
     private final ManagedChannel channel;
     private final String node;
-    private final Metadata headers = new Metadata();
+    private final ClientInterceptor token;
     private final Consumer<VramAnswer> answers;
     private StreamObserver<NodeReport> stream;
     private boolean welcome;
@@ -36,7 +32,7 @@ final class VramNode implements StreamObserver<Acknowledgement> {
         this.channel = channel;
         this.node = node;
         this.answers = answers;
-        headers.put(AUTHORIZATION, "Bearer " + token);
+        this.token = LoadDaemon.bearer(token);
     }
 
     /** Requests the end of a pod; connects first where no stream is open. Returns false where none is ready. */
@@ -62,9 +58,7 @@ final class VramNode implements StreamObserver<Acknowledgement> {
 
     private void connect() {
         welcome = false;
-        stream = UplinkGrpc.newStub(channel)
-                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
-                .report(this);
+        stream = UplinkGrpc.newStub(channel).withInterceptors(token).report(this);
         stream.onNext(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
                 .setBootId("boot")

@@ -146,10 +146,6 @@ final class WrongActs implements AutoCloseable {
         return new WrongActs(cluster, server, logServer, refusal, log, nobody, posed, StolenTokens.channel(ingest, ca));
     }
 
-    private interface Task {
-        void run() throws Exception;
-    }
-
     void begin() {
         repeat(PAUSE_SECONDS * 1000, () -> {
             server.pause();
@@ -161,7 +157,7 @@ final class WrongActs implements AutoCloseable {
         repeat(CLAIM_SECONDS * 1000, this::claim);
     }
 
-    private void repeat(int millis, Task task) {
+    private void repeat(int millis, LoadCluster.Task task) {
         var unused = timer.scheduleWithFixedDelay(
                 () -> {
                     try {

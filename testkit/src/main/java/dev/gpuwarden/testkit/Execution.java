@@ -44,7 +44,7 @@ public record Execution(int code, String output) {
         process.destroy();
         try {
             if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
+                process.destroyForcibly().waitFor();
             }
         } catch (InterruptedException e) {
             process.destroyForcibly();

@@ -82,15 +82,10 @@ public final class DeployedSettings {
                     origin,
                     templates);
         } catch (ApiException e) {
-            return settings(
-                    new Parts(),
-                    namespace,
-                    origin,
-                    templates,
-                    Optional.of(
-                            e.notFound()
-                                    ? "there is no " + origin + " (--deployment, --cluster.namespace)"
-                                    : String.valueOf(e.getMessage())));
+            String why = e.notFound()
+                    ? "there is no " + origin + " (--deployment, --cluster.namespace)"
+                    : String.valueOf(e.getMessage());
+            return settings(new Parts(), namespace, origin, templates, Optional.of(why));
         }
     }
 
@@ -102,15 +97,10 @@ public final class DeployedSettings {
         Optional<Map<String, Object>> container = JsonTrees.objects(template, "containers").stream()
                 .filter(each -> words(each).contains(COMMAND))
                 .findFirst();
-        if (container.isEmpty()) {
-            return settings(
-                    new Parts(),
-                    namespace,
-                    origin,
-                    templates,
-                    Optional.of(origin + ": expected a container that runs gpuwarden aggregator, found none"));
-        }
         try {
+            if (container.isEmpty()) {
+                throw new UserError("expected a container that runs gpuwarden aggregator, found none");
+            }
             Options parsed = new Options();
             CommandGroup group = () -> List.of(new NamedCommand(COMMAND, () -> parsed));
             CommandLine line = Main.commandLine(

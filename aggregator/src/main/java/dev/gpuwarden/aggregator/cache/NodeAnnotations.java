@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.cache;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Names of annotations and labels of a Node. Those without a domain are NVSentinel's, which other tools read. */
 public final class NodeAnnotations {
@@ -82,24 +83,10 @@ public final class NodeAnnotations {
             REPAIR,
             REPAIR_APPROVED);
 
-    public static final List<String> ANNOTATIONS = List.of(
-            EVENTS,
-            TAINTS,
-            LABELS,
-            CORDONED,
-            CORDON_PRE_EXISTING,
-            UNCORDONED_MANUALLY,
-            UNTAINTED_MANUALLY,
-            BY_MONITORS,
-            REASON,
-            CANCELLED,
-            LET_THROUGH,
-            DECIDED,
-            DRAIN,
-            REMEDIATION_STATE,
-            REPAIR,
-            REPAIR_APPROVED,
-            REPAIRS);
+    public static final List<String> ANNOTATIONS = Stream.concat(
+                    OF_SESSION.stream(),
+                    Stream.of(UNCORDONED_MANUALLY, UNTAINTED_MANUALLY, CANCELLED, LET_THROUGH, DECIDED, REPAIRS))
+            .toList();
 
     /** Labels that exclude a node from quarantine by the value `false`. */
     public static final List<String> OPT_OUT =

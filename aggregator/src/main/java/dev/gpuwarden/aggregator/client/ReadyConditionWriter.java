@@ -8,19 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /** A writer of the condition Ready and of other status fields, for the authors of one kind of resources. Thread-safe. */
-public final class ReadyConditionWriter {
+public record ReadyConditionWriter(KubeClient api, Clock clock, ResourceKind kind) {
 
     private static final String MANAGER = "gpuwarden-aggregator";
-
-    private final KubeClient api;
-    private final Clock clock;
-    private final ResourceKind kind;
-
-    public ReadyConditionWriter(KubeClient api, Clock clock, ResourceKind kind) {
-        this.api = api;
-        this.clock = clock;
-        this.kind = kind;
-    }
 
     /** Returns the condition in the form of the resource's status, without the time of its last change. */
     public static Map<String, Object> condition(boolean ready, long generation, String reason, String message) {

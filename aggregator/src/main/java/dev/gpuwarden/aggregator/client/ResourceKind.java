@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.client;
 
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -29,5 +30,15 @@ public record ResourceKind(
 
     public String apiVersion() {
         return group.isEmpty() ? version : group + "/" + version;
+    }
+
+    /** Returns a new object without other fields. */
+    public Map<String, Object> object(Map<String, Object> metadata) {
+        return Map.of("apiVersion", apiVersion(), "kind", kind, "metadata", metadata);
+    }
+
+    /** Returns a reference to one object, for example as the owner of others. */
+    public Map<String, Object> reference(String object, String uid) {
+        return Map.of("apiVersion", apiVersion(), "kind", kind, "name", object, "uid", uid);
     }
 }

@@ -15,17 +15,7 @@ import java.util.Optional;
  * The last check before an act on a node in quarantine: an eviction, or the creation of a maintenance resource. A decision is
  * made from caches, and its act may wait for a thread, a budget or an answer. During this time the node may return to service. Thread-safe.
  */
-public final class ActCheck {
-
-    private final KubeClient api;
-    private final NodeCache cache;
-    private final Clock clock;
-
-    public ActCheck(KubeClient api, NodeCache cache, Clock clock) {
-        this.api = api;
-        this.cache = cache;
-        this.clock = clock;
-    }
+public record ActCheck(KubeClient api, NodeCache cache, Clock clock) {
 
     /**
      * Returns the Node as the API server has it now; empty if it is gone, was created again, takes pods, or is out of quarantine.

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -11,13 +12,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** The audit log of drains: each decision, and the result for each pod. */
-public final class DrainAuditLog {
-
-    private final Consumer<DrainAudit> audits;
-
-    DrainAuditLog(Consumer<DrainAudit> audits) {
-        this.audits = audits;
-    }
+public record DrainAuditLog(Consumer<Entry> audits) {
 
     void decided(CachedNode node, DrainDecision decision, Instant now) {
         String kind = decision.kind().name().toLowerCase(Locale.ROOT);
@@ -43,6 +38,14 @@ public final class DrainAuditLog {
                 .toList();
     }
 
+    /**
+     * Adds a decision about a node's pods, or its result for one pod.
+     *
+     * @param decision start, extend, reopen, finish or cancel of a drain; evict, delete, evicted, deleted, gone, refused, signal or
+     *     signalled of a pod
+     * @param pods pods of the decision, each with its next step
+     * @param patch JSON patch of the Node; empty if the Node is not written
+     */
     private void add(
             CachedNode node,
             Instant now,
@@ -51,42 +54,10 @@ public final class DrainAuditLog {
             String reason,
             List<String> pods,
             List<Map<String, Object>> patch) {
-        audits.accept(new DrainAudit(
-                now, node.name(), node.uid(), node.resourceVersion(), dryRun, decision, reason, pods, patch));
-    }
-
-    /**
-     * An audit record of a drain: a decision about a node's pods, or its result for one pod.
-     *
-     * @param decision start, extend, reopen, finish or cancel of a drain; evict, delete, evicted, deleted, gone, refused, signal or
-     *     signalled of a pod
-     * @param reason text for operators
-     * @param pods pods of the decision, each with its next step
-     * @param patch JSON patch of the Node; empty if the Node is not written
-     */
-    public record DrainAudit(
-            Instant at,
-            String node,
-            String uid,
-            String resourceVersion,
-            boolean dryRun,
-            String decision,
-            String reason,
-            List<String> pods,
-            List<Map<String, Object>> patch) {
-
-        public Map<String, Object> toTree() {
-            Map<String, Object> tree = new LinkedHashMap<>();
-            tree.put("at", at.toString());
-            tree.put("node", node);
-            tree.put("uid", uid);
-            tree.put("resourceVersion", resourceVersion);
-            tree.put("mode", dryRun ? "dry_run" : "armed");
-            tree.put("decision", "drain_" + decision);
-            tree.put("reason", reason);
-            tree.put("pods", pods);
-            tree.put("patch", patch);
-            return tree;
-        }
+        Map<String, Object> more = new LinkedHashMap<>();
+        more.put("pods", pods);
+        more.put("patch", patch);
+        audits.accept(new Entry(
+                now, node.name(), node.uid(), node.resourceVersion(), dryRun, "drain", decision, reason, more));
     }
 }

@@ -5,11 +5,11 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.StepModes;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.part.ArmedRights;
+import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.part.Part;
@@ -234,11 +234,11 @@ public final class DrainPart implements Part, NodeStep {
 
     @Override
     public void start(Replica replica) {
-        settings.ifPresent(set -> start(replica, set, audit -> replica.audits().write(audit.toTree())));
+        settings.ifPresent(set -> start(replica, set, replica.audits()::write));
     }
 
     /** @param audits receiver of each decision before it is carried out, and of its results */
-    public void start(Replica replica, DrainReconciler.Settings set, Consumer<DrainAudit> audits) {
+    public void start(Replica replica, DrainReconciler.Settings set, Consumer<AuditLog.Entry> audits) {
         Manager manager = replica.manager();
         Clock clock = replica.api().clock();
         WorkQueue nodes = manager.queue("drain of node", THREADS);

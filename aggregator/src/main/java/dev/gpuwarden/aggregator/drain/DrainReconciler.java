@@ -8,12 +8,12 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Reconciler;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
+import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.pods.PodEviction;
 import dev.gpuwarden.aggregator.pods.PodView;
@@ -73,8 +73,6 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private volatile boolean open;
 
     /**
-     * Creates the reconciler.
-     *
      * @param audits receiver of each decision before it is carried out, and of its results
      * @param written receiver of the name of each node that was written, whose cached version may be old
      */
@@ -83,7 +81,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             Settings settings,
             GpuHolderSource gpuPods,
             WorkQueue queue,
-            Consumer<DrainAudit> audits,
+            Consumer<AuditLog.Entry> audits,
             Consumer<String> written) {
         this.api = replica.api();
         this.cache = replica.cache();

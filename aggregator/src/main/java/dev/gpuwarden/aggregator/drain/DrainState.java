@@ -43,8 +43,6 @@ final class DrainState implements ResourceInformer.Listener {
     private Instant written = Instant.MIN;
 
     /**
-     * Creates the state.
-     *
      * @param changed called when the node must be reconciled
      * @param retry pause after the first refusal of a pod
      */

@@ -56,16 +56,10 @@ public interface GpuHolderSource {
     Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since);
 
     /** The devices that kubelets write into the status of each pod that requests some. */
-    public static final class FromPodStatus implements GpuHolderSource {
+    public record FromPodStatus(Clock clock) implements GpuHolderSource {
 
         /** The UUID of a GPU in the name of a device; behind it, the number of a share of the GPU, or its MIG device. */
         private static final Pattern GPU = Pattern.compile("(GPU-[^:/]+)(?:(?:::|/).*)?$");
-
-        private final Clock clock;
-
-        public FromPodStatus(Clock clock) {
-            this.clock = clock;
-        }
 
         @Override
         public Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since) {

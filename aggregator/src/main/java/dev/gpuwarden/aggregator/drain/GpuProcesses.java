@@ -25,10 +25,6 @@ public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unkn
         byPod = Map.copyOf(byPod);
     }
 
-    static GpuProcesses all(Map<String, Set<String>> byPod) {
-        return new GpuProcesses(byPod, Optional.empty(), false);
-    }
-
     /** Returns the state of a daemon that is not asked, or does not answer: the reset finds such pods. */
     static GpuProcesses unknown(String why) {
         return new GpuProcesses(Map.of(), Optional.of(why), false);

@@ -22,8 +22,6 @@ final class HoldersOfOneNode implements GpuHolderSource, AutoCloseable {
     private final Optional<KubeletGpuHolders> daemon;
 
     /**
-     * Creates the source.
-     *
      * @param unasked reason why the daemon is not asked; empty if it is
      * @param cache cache that follows the node's NodeHealth if the daemon is asked
      * @param again called when an answer may be present

@@ -92,8 +92,6 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-gpu-holders"));
 
     /**
-     * Creates the source.
-     *
      * @param podStatus source without requests, asked first
      * @param memory cache of the cluster, which reports new answers
      * @param patience limit for the answer of a daemon, which waits for its kubelet for two seconds at most, and reconnects

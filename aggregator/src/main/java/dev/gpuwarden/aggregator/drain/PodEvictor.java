@@ -50,8 +50,6 @@ final class PodEvictor implements AutoCloseable {
             Executors.newFixedThreadPool(THREADS, Threads.daemon("gpuwarden-drain-pod"));
 
     /**
-     * Creates the executor.
-     *
      * @param open true while this replica leads
      * @param recheck last check before each act
      */

@@ -35,24 +35,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 
-/** A reader of the state of a cluster's nodes, with the rights of the caller. Blocks. Writes nothing. */
-public final class FleetReader {
+/**
+ * A reader of the state of a cluster's nodes, with the rights of the caller. Blocks. Writes nothing.
+ *
+ * @param namespace the namespace of the aggregator's Lease and ConfigMap
+ * @param given the limits of the breaker; empty for those that the aggregator published
+ */
+public record FleetReader(KubeClient api, String namespace, Optional<List<Pool>> given) {
 
     private static final String EVENTS = "/api/v1/namespaces/default/events";
-
-    private final KubeClient api;
-    private final String namespace;
-    private final Optional<List<Pool>> given;
-
-    /**
-     * @param namespace the namespace of the aggregator's Lease and ConfigMap
-     * @param given the limits of the breaker; empty for those that the aggregator published
-     */
-    public FleetReader(KubeClient api, String namespace, Optional<List<Pool>> given) {
-        this.api = api;
-        this.namespace = namespace;
-        this.given = given;
-    }
 
     /** Reads all nodes and assesses each. */
     public FleetSnapshot snapshot(Instant now) throws ApiException, InterruptedException {

@@ -30,21 +30,13 @@ import org.jspecify.annotations.Nullable;
  * An interceptor that admits only callers with proof of their identity: a token, or else a client certificate. Blocks while a
  * token is judged.
  */
-final class AuthInterceptor implements ServerInterceptor {
+record AuthInterceptor(TokenAuthenticator tokens, IngestMetrics metrics) implements ServerInterceptor {
 
     static final Context.Key<Caller> CALLER = Context.key("caller");
 
     private static final Metadata.Key<String> AUTHORIZATION =
             Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
     private static final String BEARER = "Bearer ";
-
-    private final TokenAuthenticator tokens;
-    private final IngestMetrics metrics;
-
-    AuthInterceptor(TokenAuthenticator tokens, IngestMetrics metrics) {
-        this.tokens = tokens;
-        this.metrics = metrics;
-    }
 
     @Override
     public <Q, A> ServerCall.Listener<Q> interceptCall(

@@ -4,13 +4,13 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Reconciler;
-import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.janitor.NodeLock.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Source;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder.NodeEvent;
+import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
@@ -67,7 +67,7 @@ public final class Janitor implements Reconciler {
             Function<String, ReportedGpus> gpus,
             Clock clock,
             BiConsumer<String, Duration> later,
-            Consumer<MaintenanceAudit> audits) {
+            Consumer<AuditLog.Entry> audits) {
         this.clock = clock;
         this.cache = cache;
         this.locks = new NodeLock(api, settings.lockNamespace());

@@ -6,9 +6,9 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
-import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
+import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
@@ -31,7 +31,7 @@ public final class JanitorController {
     private final WorkQueue queue;
 
     JanitorController(
-            Replica replica, JanitorSettings settings, NodeProvider provider, Consumer<MaintenanceAudit> audits) {
+            Replica replica, JanitorSettings settings, NodeProvider provider, Consumer<AuditLog.Entry> audits) {
         Manager manager = replica.manager();
         NodeCache nodes = replica.cache();
         this.queue = manager.queue("maintenance of node", THREADS);

@@ -8,8 +8,8 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPart;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.part.ArmedRights;
+import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.part.Part;
@@ -257,11 +257,10 @@ public final class JanitorPart implements Part {
 
     @Override
     public void start(Replica replica) {
-        settings.ifPresent(
-                set -> start(replica, set, reboots, audit -> replica.audits().write(audit.toTree())));
+        settings.ifPresent(set -> start(replica, set, reboots, replica.audits()::write));
     }
 
-    public void start(Replica replica, JanitorSettings set, NodeProvider machines, Consumer<MaintenanceAudit> audits) {
+    public void start(Replica replica, JanitorSettings set, NodeProvider machines, Consumer<AuditLog.Entry> audits) {
         controller = Optional.of(new JanitorController(replica, set, machines, audits));
     }
 

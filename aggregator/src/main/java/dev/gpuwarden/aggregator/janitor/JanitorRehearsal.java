@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Result;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
@@ -45,7 +46,8 @@ public final class JanitorRehearsal {
     private Lock lock;
     private Optional<JobFacts> job = Optional.empty();
 
-    private JanitorRehearsal(
+    /** @param ahead the other resources of the node that are in progress */
+    JanitorRehearsal(
             Maintenance resource,
             NodeFacts node,
             Lock lock,
@@ -93,23 +95,10 @@ public final class JanitorRehearsal {
                 .filter(Maintenance::inProgress)
                 .filter(other -> other.begun() || other.foreign().isEmpty())
                 .forEach(ahead::add));
-        return of(resource, NodeFacts.of(node), lock, ahead, pods, gpus, settings, now);
+        return new JanitorRehearsal(resource, NodeFacts.of(node), lock, ahead, pods, gpus, settings, now).walk();
     }
 
-    /** @param ahead the other resources of the node that are in progress */
-    static JanitorWalk of(
-            Maintenance resource,
-            NodeFacts node,
-            Lock lock,
-            List<Maintenance> ahead,
-            List<Map<String, Object>> pods,
-            ReportedGpus gpus,
-            JanitorSettings settings,
-            Instant now) {
-        return new JanitorRehearsal(resource, node, lock, ahead, pods, gpus, settings, now).walk();
-    }
-
-    private JanitorWalk walk() {
+    JanitorWalk walk() {
         for (int count = 0; count < MOST; count++) {
             Step step = Steps.next(scene(Optional.empty()));
             if (step instanceof Step.ReadPods) {
@@ -204,11 +193,11 @@ public final class JanitorRehearsal {
                     + settings.times().keep().toHours() + " h");
         } else if (step instanceof Step.TakeLock) {
             lock = new Lock(Lock.State.OURS, UID, resource.title());
+            ResourceKind leases = MaintenanceKind.locks(settings.lockNamespace());
             add(
                     "lock the node: create Lease " + settings.lockNamespace() + "/" + resource.node(),
                     Optional.empty(),
-                    new Write.Create(
-                            MaintenanceKind.locks(settings.lockNamespace()).path(), NodeLock.lease(resource)));
+                    new Write.Create(leases.path(), NodeLock.lease(leases, resource)));
         } else if (step instanceof Step.ReleaseLock) {
             lock = Lock.FREE;
             add("unlock the node: delete its Lease");

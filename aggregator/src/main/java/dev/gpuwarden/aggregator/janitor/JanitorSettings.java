@@ -29,17 +29,6 @@ public record JanitorSettings(
     /** The ServiceAccount of the Jobs, in their namespace: with it their programs test again just before they act. */
     public static final String JOB_ACCOUNT = "gpuwarden-maintenance";
 
-    /** Creates the settings of a janitor without a program of the operator. */
-    public JanitorSettings(
-            String namespace,
-            String lockNamespace,
-            String image,
-            RebootProvider reboot,
-            SystemNamespaces system,
-            JanitorTimes times) {
-        this(namespace, lockNamespace, image, reboot, Optional.empty(), system, times);
-    }
-
     /**
      * A program of the operator that reboots and terminates machines.
      *

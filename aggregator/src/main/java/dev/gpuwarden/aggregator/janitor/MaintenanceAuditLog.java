@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.Stage;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -15,11 +16,11 @@ import java.util.function.Consumer;
 /** The audit log of maintenance: each action before it begins, and its end with the time of each step. Thread-safe. */
 public final class MaintenanceAuditLog {
 
-    private final Consumer<MaintenanceAudit> audits;
+    private final Consumer<Entry> audits;
     /** UIDs of the resources whose begin is recorded: a write that another writer has overtaken is made again. */
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
-    MaintenanceAuditLog(Consumer<MaintenanceAudit> audits) {
+    MaintenanceAuditLog(Consumer<Entry> audits) {
         this.audits = audits;
     }
 
@@ -45,6 +46,11 @@ public final class MaintenanceAuditLog {
         }
     }
 
+    /**
+     * Adds a record. The UID of the Node is empty if the action did not begin, and the faults if it was made by hand.
+     *
+     * @param decision start, succeeded, failed or refused
+     */
     private void add(Maintenance resource, Progress.Change change, String decision, Instant now) {
         Map<String, Object> status = new LinkedHashMap<>(change.tree());
         resource.progress().started().ifPresent(start -> status.putIfAbsent("startTime", start.toString()));
@@ -67,73 +73,38 @@ public final class MaintenanceAuditLog {
                 .map(Stage::why)
                 .findFirst()
                 .orElse("");
-        audits.accept(new MaintenanceAudit(
+        Map<String, Object> more = new LinkedHashMap<>();
+        more.put("faults", record.fault().isEmpty() ? List.of() : List.of(record.fault()));
+        more.put("resources", List.of(resource.title()));
+        more.put("resourceUid", resource.uid());
+        more.put("createdBy", resource.creator());
+        more.put("gpus", resource.uuids());
+        more.put(
+                "steps",
+                record.stages().stream().map(MaintenanceAuditLog::known).toList());
+        audits.accept(new Entry(
                 now,
                 resource.node(),
                 JsonTrees.text(status, "nodeUID"),
+                "",
+                false,
+                "maintenance",
                 decision,
                 reason,
-                resource.title(),
-                resource.uid(),
-                resource.creator(),
-                record.fault(),
-                resource.uuids(),
-                record.stages()));
+                more));
     }
 
-    /**
-     * An audit record of maintenance.
-     *
-     * @param uid UID of the Node; empty if the action did not begin
-     * @param decision start, succeeded, failed or refused
-     * @param reason reason of a failure; empty otherwise
-     * @param resource kind and name
-     * @param createdBy field manager that created the resource; empty if unknown
-     * @param fault faults for which it was made; empty for one that was made by hand
-     * @param gpus UUIDs of the GPUs to reset; empty for other actions
-     */
-    public record MaintenanceAudit(
-            Instant at,
-            String node,
-            String uid,
-            String decision,
-            String reason,
-            String resource,
-            String resourceUid,
-            String createdBy,
-            String fault,
-            List<String> gpus,
-            List<Stage> steps) {
-
-        public Map<String, Object> toTree() {
-            Map<String, Object> tree = new LinkedHashMap<>();
-            tree.put("at", at.toString());
-            tree.put("node", node);
-            tree.put("uid", uid);
-            tree.put("mode", "armed");
-            tree.put("decision", "maintenance_" + decision);
-            tree.put("reason", reason);
-            tree.put("faults", fault.isEmpty() ? List.of() : List.of(fault));
-            tree.put("resources", List.of(resource));
-            tree.put("resourceUid", resourceUid);
-            tree.put("createdBy", createdBy);
-            tree.put("gpus", gpus);
-            tree.put("steps", steps.stream().map(MaintenanceAudit::known).toList());
-            return tree;
-        }
-
-        /** Returns a stage without its resource, which the record names, and without unknown times. */
-        private static Map<String, Object> known(Stage stage) {
-            Map<String, Object> tree = new LinkedHashMap<>();
-            stage.tree().forEach((name, value) -> {
-                if (value instanceof Optional<?> time) {
-                    time.ifPresent(known -> tree.put(name, known));
-                } else {
-                    tree.put(name, value);
-                }
-            });
-            tree.remove("resource");
-            return tree;
-        }
+    /** Returns a stage without its resource, which the record names, and without unknown times. */
+    private static Map<String, Object> known(Stage stage) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        stage.tree().forEach((name, value) -> {
+            if (value instanceof Optional<?> time) {
+                time.ifPresent(known -> tree.put(name, known));
+            } else {
+                tree.put(name, value);
+            }
+        });
+        tree.remove("resource");
+        return tree;
     }
 }

@@ -42,25 +42,11 @@ final class NodeLock {
     }
 
     static Map<String, Object> owner(Maintenance resource) {
-        return Map.of(
-                "apiVersion",
-                resource.kind().resources().apiVersion(),
-                "kind",
-                resource.kind().resources().kind(),
-                "name",
-                resource.name(),
-                "uid",
-                resource.uid());
+        return resource.kind().resources().reference(resource.name(), resource.uid());
     }
 
-    static Map<String, Object> lease(Maintenance resource) {
-        return Map.of(
-                "apiVersion",
-                "coordination.k8s.io/v1",
-                "kind",
-                "Lease",
-                "metadata",
-                Map.of("name", resource.node(), "ownerReferences", List.of(owner(resource))));
+    static Map<String, Object> lease(ResourceKind leases, Maintenance resource) {
+        return leases.object(Map.of("name", resource.node(), "ownerReferences", List.of(owner(resource))));
     }
 
     /** Returns the lock of a node as a resource sees it. */
@@ -117,7 +103,7 @@ final class NodeLock {
      */
     Optional<Lock> take(Maintenance resource) throws ApiException, InterruptedException {
         try {
-            Map<String, Object> made = api.create(leases.path(), lease(resource));
+            Map<String, Object> made = api.create(leases.path(), lease(leases, resource));
             String uid = JsonTrees.text(JsonTrees.object(made, "metadata"), "uid");
             return Optional.of(new Lock(State.OURS, uid, resource.title()));
         } catch (ApiException e) {

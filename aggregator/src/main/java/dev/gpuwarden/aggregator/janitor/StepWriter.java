@@ -19,39 +19,22 @@ import java.util.function.LongSupplier;
 /**
  * The writer of steps. Each call is one write, or a request to a provider between two, and blocks for the API server. A write that another writer has overtaken changes
  * nothing and is no error: the facts are read again.
+ *
+ * @param nanoTime clock that is never set, and that goes on while this process stands still
  */
-final class StepWriter {
+record StepWriter(
+        KubeClient api,
+        NodeLock locks,
+        JobReader jobs,
+        JanitorSettings settings,
+        NodeProvider provider,
+        Clock clock,
+        LongSupplier nanoTime) {
 
     /** The age of a decision from which no request is made. More than the patience with the API server. */
     private static final Duration LATE = Duration.ofSeconds(15);
 
     private static final String BY = "?fieldManager=" + Maintenance.MANAGER;
-
-    private final KubeClient api;
-    private final NodeLock locks;
-    private final JobReader jobs;
-    private final JanitorSettings settings;
-    private final NodeProvider provider;
-    private final Clock clock;
-    private final LongSupplier nanoTime;
-
-    /** @param nanoTime clock that is never set, and that goes on while this process stands still */
-    StepWriter(
-            KubeClient api,
-            NodeLock locks,
-            JobReader jobs,
-            JanitorSettings settings,
-            NodeProvider provider,
-            Clock clock,
-            LongSupplier nanoTime) {
-        this.api = api;
-        this.locks = locks;
-        this.jobs = jobs;
-        this.settings = settings;
-        this.provider = provider;
-        this.clock = clock;
-        this.nanoTime = nanoTime;
-    }
 
     /**
      * Makes the write of a step. Returns the facts of its answer; empty if another writer was first.

@@ -18,19 +18,9 @@ import java.util.stream.Stream;
  */
 // A held lock is only closed.
 @SuppressWarnings("try")
-public final class StatusFieldWriter {
+public record StatusFieldWriter(KubeClient api, NodeHealthCache memory, String manager) {
 
     private static final int MOST_TRIES = 3;
-
-    private final KubeClient api;
-    private final NodeHealthCache memory;
-    private final String manager;
-
-    public StatusFieldWriter(KubeClient api, NodeHealthCache memory, String manager) {
-        this.api = api;
-        this.memory = memory;
-        this.manager = manager;
-    }
 
     /**
      * Writes the whole part. One request, unless another writer has changed the resource. Blocks.

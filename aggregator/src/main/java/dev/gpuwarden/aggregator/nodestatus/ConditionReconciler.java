@@ -13,18 +13,10 @@ import java.util.List;
 import java.util.Optional;
 
 /** A reconciler of the conditions of Nodes with their fatal faults. Thread-safe. */
-public final class ConditionReconciler {
+public record ConditionReconciler(KubeClient api, Clock clock) {
 
     /** Not the field manager of NodeHealth's status, since each apply replaces all earlier fields of its manager. */
     static final String MANAGER = "gpuwarden-aggregator-conditions";
-
-    private final KubeClient api;
-    private final Clock clock;
-
-    public ConditionReconciler(KubeClient api, Clock clock) {
-        this.api = api;
-        this.clock = clock;
-    }
 
     /**
      * Writes the conditions that the Node must have. Blocks until they are stored. The watch delivers the result, which is not

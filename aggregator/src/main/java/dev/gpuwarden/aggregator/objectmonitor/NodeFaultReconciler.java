@@ -161,7 +161,7 @@ final class NodeFaultReconciler {
     }
 
     /** The annotation of a Node with the objects that are reported for it. It is for operators; no program here reads it. */
-    static final class PolicyMatches {
+    record PolicyMatches(KubeClient api) {
 
         /**
          * NVSentinel's annotation. Its keys are policy/namespace/name, with commas between; the policy alone if objects are
@@ -171,12 +171,6 @@ final class NodeFaultReconciler {
 
         private static final String MANAGER = "gpuwarden-object-monitor";
         private static final int MOST = 64;
-
-        private final KubeClient api;
-
-        PolicyMatches(KubeClient api) {
-            this.api = api;
-        }
 
         static String text(Collection<Match.Key> keys) {
             List<String> all = keys.stream().map(Match.Key::toString).sorted().toList();

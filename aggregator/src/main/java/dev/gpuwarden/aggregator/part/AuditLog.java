@@ -11,6 +11,8 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -57,6 +59,10 @@ public final class AuditLog {
         listeners.add(listener);
     }
 
+    public void write(Entry entry) {
+        write(entry.toTree());
+    }
+
     /** Writes a record, before its decision is carried out. A dry run sends each record once. */
     public synchronized void write(Map<String, Object> audit) {
         try {
@@ -66,6 +72,41 @@ public final class AuditLog {
             throw new UncheckedIOException("the audit record cannot be written", e);
         }
         listeners.forEach(listener -> listener.accept(audit));
+    }
+
+    /**
+     * A decision about a Node, or its result.
+     *
+     * @param resourceVersion version of the Node that was read; empty if none was
+     * @param feature the feature that decided; the record has it before the decision
+     * @param reason text for operators; may be empty
+     * @param more the fields that the feature's records have besides, in order
+     */
+    public record Entry(
+            Instant at,
+            String node,
+            String uid,
+            String resourceVersion,
+            boolean dryRun,
+            String feature,
+            String decision,
+            String reason,
+            Map<String, Object> more) {
+
+        public Map<String, Object> toTree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("at", at.toString());
+            tree.put("node", node);
+            tree.put("uid", uid);
+            if (!resourceVersion.isEmpty()) {
+                tree.put("resourceVersion", resourceVersion);
+            }
+            tree.put("mode", dryRun ? "dry_run" : "armed");
+            tree.put("decision", feature + "_" + decision);
+            tree.put("reason", reason);
+            tree.putAll(more);
+            return tree;
+        }
     }
 
     /** The destination of audit records. Used by one thread at a time. */

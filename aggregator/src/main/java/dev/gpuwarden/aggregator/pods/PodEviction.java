@@ -9,8 +9,11 @@ import java.util.Optional;
 /**
  * The requests to the API server that end one pod. Each names the pod's UID, so that another pod of the same name stays.
  * Blocks.
+ *
+ * @param grace grace period; empty for each pod's own
+ * @param dryRun true if the API server must evaluate the requests, and change nothing
  */
-public final class PodEviction {
+public record PodEviction(KubeClient api, Optional<Duration> grace, boolean dryRun) {
 
     /** The result of a request. */
     public sealed interface Outcome {
@@ -24,22 +27,6 @@ public final class PodEviction {
     }
 
     private static final String GONE = "gone";
-
-    private final KubeClient api;
-    private final Optional<Duration> grace;
-    private final boolean dryRun;
-
-    /**
-     * Creates the requests.
-     *
-     * @param grace grace period; empty for each pod's own
-     * @param dryRun true if the API server must evaluate the requests, and change nothing
-     */
-    public PodEviction(KubeClient api, Optional<Duration> grace, boolean dryRun) {
-        this.api = api;
-        this.grace = grace;
-        this.dryRun = dryRun;
-    }
 
     /** Evicts the pod if its budget permits. */
     public Outcome evict(PodView pod) throws InterruptedException {

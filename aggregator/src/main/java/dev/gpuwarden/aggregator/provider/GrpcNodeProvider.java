@@ -25,7 +25,7 @@ import java.util.function.Supplier;
  * A provider that speaks NVSentinel's contract, `csp/v1alpha1/provider.proto`. Each request has a connection of its own, so
  * changed certificates and tokens take effect with the next one.
  */
-public final class GrpcNodeProvider implements NodeProvider {
+public record GrpcNodeProvider(ProviderAddress address) implements NodeProvider {
 
     private static final Duration CONNECT = Duration.ofSeconds(5);
     private static final Duration ANSWER = Duration.ofSeconds(30);
@@ -44,12 +44,6 @@ public final class GrpcNodeProvider implements NodeProvider {
     /** The header of each answer of a server, and of no error that this side found itself. */
     private static final Metadata.Key<String> CONTENT_TYPE =
             Metadata.Key.of("content-type", Metadata.ASCII_STRING_MARSHALLER);
-
-    private final ProviderAddress address;
-
-    public GrpcNodeProvider(ProviderAddress address) {
-        this.address = address;
-    }
 
     @Override
     public NodeProvider.Connection connect() throws ApiException, InterruptedException {

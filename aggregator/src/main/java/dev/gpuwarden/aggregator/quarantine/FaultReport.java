@@ -200,4 +200,18 @@ public record FaultReport(
     private static FaultReport unfit(String node, String uid, Standing standing, String why) {
         return new FaultReport(node, uid, standing, why, List.of(), Set.of(), 0);
     }
+
+    /** Returns a text for a fault and the time at which it was raised. A fault that ends and comes back has another. */
+    public static String identity(Fault fault) {
+        FaultKey key = fault.key();
+        return String.join(
+                "\0",
+                key.agent(),
+                key.componentClass(),
+                key.checkName(),
+                key.entity().type(),
+                key.entity().value(),
+                key.errorCode(),
+                fault.since().toString());
+    }
 }

@@ -44,7 +44,8 @@ public final class QuarantineDecider {
     private final ActionMode mode;
     private final Instant now;
 
-    private QuarantineDecider(
+    /** @param forcePasses true if a node that a sender forces out of service passes without the breaker */
+    QuarantineDecider(
             CachedNode node,
             FaultReport report,
             RuleEvaluator rules,
@@ -73,22 +74,10 @@ public final class QuarantineDecider {
             Function<CachedNode, BreakerPolicy.Answer> breaker,
             ActionMode mode,
             Instant now) {
-        return decide(node, report, rules, breaker, false, mode, now);
+        return new QuarantineDecider(node, report, rules, breaker, false, mode, now).decide();
     }
 
-    /** @param forcePasses true if a node that a sender forces out of service passes without the breaker */
-    static Decision decide(
-            CachedNode node,
-            FaultReport report,
-            RuleEvaluator rules,
-            Function<CachedNode, BreakerPolicy.Answer> breaker,
-            boolean forcePasses,
-            ActionMode mode,
-            Instant now) {
-        return new QuarantineDecider(node, report, rules, breaker, forcePasses, mode, now).decide();
-    }
-
-    private Decision decide() {
+    Decision decide() {
         Optional<String> unfit = report.unfitFor(node);
         if (unfit.isPresent()) {
             return new Decision.Leave(unfit.get(), false, Optional.empty());

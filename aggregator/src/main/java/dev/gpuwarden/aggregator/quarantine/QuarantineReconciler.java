@@ -182,14 +182,15 @@ public final class QuarantineReconciler {
     }
 
     private Decision decide(CachedNode node, FaultReport report, RuleEvaluator rules, ActionMode mode) {
-        return QuarantineDecider.decide(
-                node,
-                report,
-                rules,
-                mode == ActionMode.ARMED ? breaker::ask : breaker::evaluate,
-                forcePasses,
-                mode,
-                clock.instant());
+        return new QuarantineDecider(
+                        node,
+                        report,
+                        rules,
+                        mode == ActionMode.ARMED ? breaker::ask : breaker::evaluate,
+                        forcePasses,
+                        mode,
+                        clock.instant())
+                .decide();
     }
 
     /** Records the decision once, however often the Node changes before the write. */

@@ -162,17 +162,7 @@ record QuarantineState(
         private Cancelled() {}
 
         static String digest(Fault fault) {
-            FaultKey key = fault.key();
-            String text = String.join(
-                    "\0",
-                    key.agent(),
-                    key.componentClass(),
-                    key.checkName(),
-                    key.entity().type(),
-                    key.entity().value(),
-                    key.errorCode(),
-                    fault.since().toString());
-            return Sha256.hex(text, DIGITS);
+            return Sha256.hex(FaultReport.identity(fault), DIGITS);
         }
 
         /** Returns the digests in sorted order, so the same faults give the same text. */

@@ -8,15 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Writes that the API server validates with all of its admission, and does not store. Each call blocks. */
-final class DryRunWrites {
+record DryRunWrites(KubeClient api) {
 
     private static final String DRY_RUN = "dryRun=All";
-
-    private final KubeClient api;
-
-    DryRunWrites(KubeClient api) {
-        this.api = api;
-    }
 
     /**
      * The answer to a write.

@@ -5,7 +5,6 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -34,11 +33,7 @@ public record PipelineSettings(
         ARMED,
         DRY_RUN,
         OFF,
-        UNKNOWN;
-
-        public String label() {
-            return name().toLowerCase(Locale.ROOT).replace('_', '-');
-        }
+        UNKNOWN
     }
 
     public PipelineSettings {

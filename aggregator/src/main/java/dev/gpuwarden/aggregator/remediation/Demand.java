@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
@@ -103,17 +104,7 @@ record Demand(
     private static String digest(List<Fault> faults) {
         StringBuilder text = new StringBuilder();
         for (Fault fault : faults) {
-            FaultKey key = fault.key();
-            text.append(String.join(
-                            "\0",
-                            key.agent(),
-                            key.componentClass(),
-                            key.checkName(),
-                            key.entity().type(),
-                            key.entity().value(),
-                            key.errorCode(),
-                            fault.since().toString()))
-                    .append('\n');
+            text.append(FaultReport.identity(fault)).append('\n');
         }
         return Sha256.hex(text.toString(), DIGITS);
     }

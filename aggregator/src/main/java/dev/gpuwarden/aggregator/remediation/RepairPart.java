@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.drain.DrainPart;
 import dev.gpuwarden.aggregator.janitor.JanitorPart;
 import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.part.ArmedRights;
+import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.part.MetricFamilies;
 import dev.gpuwarden.aggregator.part.Need;
 import dev.gpuwarden.aggregator.part.Part;
@@ -16,7 +17,6 @@ import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.quarantine.NodeStep;
 import dev.gpuwarden.aggregator.quarantine.QuarantineController;
 import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
-import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.Mode;
 import dev.gpuwarden.cli.UserError;
@@ -193,11 +193,11 @@ public final class RepairPart implements Part, NodeStep {
 
     @Override
     public void start(Replica replica) {
-        settings.ifPresent(set -> start(replica, set, audit -> replica.audits().write(audit.toTree())));
+        settings.ifPresent(set -> start(replica, set, replica.audits()::write));
     }
 
     /** @param audits receiver of each decision before it is carried out, and of each result */
-    public void start(Replica replica, RepairReconciler.Settings set, Consumer<RepairAudit> audits) {
+    public void start(Replica replica, RepairReconciler.Settings set, Consumer<AuditLog.Entry> audits) {
         QuarantineController nodes = quarantine.controller().orElseThrow();
         WorkQueue names = replica.manager().queue("repair of node", THREADS);
         RepairReconciler reconciler = replica.manager()

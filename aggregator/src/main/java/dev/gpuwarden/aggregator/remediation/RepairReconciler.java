@@ -13,11 +13,11 @@ import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.drain.ActCheck;
 import dev.gpuwarden.aggregator.drain.DrainRequest;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.part.AuditLog;
 import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
-import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.aggregator.remediation.RepairEvents.RepairDryRun;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
@@ -104,7 +104,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
             Settings settings,
             Optional<Function<MaintenanceKind, ResourceInformer.Listener>> janitor,
             WorkQueue queue,
-            Consumer<RepairAudit> audits,
+            Consumer<AuditLog.Entry> audits,
             Consumer<String> written) {
         this.api = replica.api();
         this.cache = replica.cache();

@@ -120,13 +120,14 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
 
     private static Request ofTemplate(
             CachedNode node, List<Demand> demands, Repair repair, RepairTemplate template, String lockNamespace) {
+        ResourceKind leases = MaintenanceKind.locks(lockNamespace);
         return new Request(
                 template.kind(),
                 template.body(node.name(), node.uid(), repair, RepairRequests.values(node, repair, demands)),
                 Optional.of(new OwnWay(
                         template.name(),
-                        MaintenanceKind.locks(lockNamespace),
-                        TemplateLock.lease(node, repair),
+                        leases,
+                        TemplateLock.lease(leases, node, repair),
                         template.complete(),
                         template.operator())));
     }

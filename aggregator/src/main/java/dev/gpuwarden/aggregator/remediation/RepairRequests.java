@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.LeaderElector;
@@ -13,8 +14,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/** The creation of the resources of repairs. */
-final class RepairRequests {
+/**
+ * The creation of the resources of repairs.
+ *
+ * @param recheck last check before each creation
+ * @param nanoTime clock that is never set, and that goes on while this process stands still
+ */
+record RepairRequests(
+        KubeClient api,
+        MaintenanceResources resources,
+        RepairTemplates templates,
+        TemplateLock lock,
+        Recheck recheck,
+        LongSupplier nanoTime) {
 
     private static final System.Logger LOG = System.getLogger(RepairRequests.class.getName());
 
@@ -40,36 +52,10 @@ final class RepairRequests {
         record Refused(String why) implements Result {}
     }
 
-    private final KubeClient api;
-    private final MaintenanceResources resources;
-    private final RepairTemplates templates;
-    private final TemplateLock lock;
-    private final Recheck recheck;
-    private final LongSupplier nanoTime;
-
     /** The last check of a node before an act on it. Blocks. */
     interface Recheck {
         /** Returns true if the attempt may still begin. */
         boolean still(CachedNode node, Repair repair) throws ApiException, InterruptedException;
-    }
-
-    /**
-     * @param recheck last check before each creation
-     * @param nanoTime clock that is never set, and that goes on while this process stands still
-     */
-    RepairRequests(
-            KubeClient api,
-            MaintenanceResources resources,
-            RepairTemplates templates,
-            TemplateLock lock,
-            Recheck recheck,
-            LongSupplier nanoTime) {
-        this.api = api;
-        this.resources = resources;
-        this.templates = templates;
-        this.lock = lock;
-        this.recheck = recheck;
-        this.nanoTime = nanoTime;
     }
 
     /** Returns the time of a decision, which begins now. */
@@ -175,9 +161,7 @@ final class RepairRequests {
                         MaintenanceResource.NODE_UID, node.uid(),
                         MaintenanceResource.FAULT, repair.why(),
                         MaintenanceResource.GROUP, repair.group().name()));
-        metadata.put(
-                "ownerReferences",
-                List.of(Map.of("apiVersion", "v1", "kind", "Node", "name", node.name(), "uid", node.uid())));
+        metadata.put("ownerReferences", List.of(NodeCache.NODES.reference(node.name(), node.uid())));
         return Map.of("apiVersion", kind.apiVersion(), "kind", kind.kind(), "metadata", metadata, "spec", spec);
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.util.JsonTrees;
@@ -89,7 +90,7 @@ record RepairTemplate(
         kind.resources().namespace().ifPresent(namespace -> metadata.put("namespace", namespace));
         metadata.put("labels", labels);
         metadata.put("annotations", annotations);
-        metadata.put("ownerReferences", List.of(Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", uid)));
+        metadata.put("ownerReferences", List.of(NodeCache.NODES.reference(node, uid)));
         tree.put("metadata", metadata);
         return tree;
     }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
@@ -9,6 +10,7 @@ import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,22 +46,13 @@ final class TemplateLock {
     }
 
     /** Returns the Lease of an attempt. */
-    static Map<String, Object> lease(CachedNode node, Repair repair) {
-        return Map.of(
-                "apiVersion",
-                "coordination.k8s.io/v1",
-                "kind",
-                "Lease",
-                "metadata",
-                Map.of(
-                        "name",
-                        node.name(),
-                        "labels",
-                        Map.of(MaintenanceResource.MANAGED_BY, MaintenanceResource.US),
-                        "annotations",
-                        Map.of(MaintenanceKind.LOCKED_FOR, repair.resource()),
-                        "ownerReferences",
-                        List.of(Map.of("apiVersion", "v1", "kind", "Node", "name", node.name(), "uid", node.uid()))));
+    static Map<String, Object> lease(ResourceKind leases, CachedNode node, Repair repair) {
+        Map<String, Object> metadata = new LinkedHashMap<>();
+        metadata.put("name", node.name());
+        metadata.put("labels", Map.of(MaintenanceResource.MANAGED_BY, MaintenanceResource.US));
+        metadata.put("annotations", Map.of(MaintenanceKind.LOCKED_FOR, repair.resource()));
+        metadata.put("ownerReferences", List.of(NodeCache.NODES.reference(node.name(), node.uid())));
+        return leases.object(metadata);
     }
 
     /** Reads all locks once, so that those whose Node has no record of them are released too. */
@@ -119,7 +112,7 @@ final class TemplateLock {
             locked.put(node.name(), new Locked(repair.resource(), clock.instant()));
         }
         try {
-            var unused = api.create(leases.path(), lease(node, repair));
+            var unused = api.create(leases.path(), lease(leases, node, repair));
             return Optional.empty();
         } catch (ApiException e) {
             if (!e.alreadyThere()) {

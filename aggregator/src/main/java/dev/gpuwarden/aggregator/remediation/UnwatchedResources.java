@@ -15,13 +15,7 @@ import java.util.Set;
  * The resources of attempts in progress whose template is no longer configured. No watch delivers them, and their end is unknown,
  * since the template names its condition. Each is in progress until it is deleted, or its template is configured again.
  */
-final class UnwatchedResources {
-
-    private final KubeClient api;
-
-    UnwatchedResources(KubeClient api) {
-        this.api = api;
-    }
+record UnwatchedResources(KubeClient api) {
 
     /**
      * Returns the resources that exist. One that this program may not read counts as existing. Blocks for the API server.

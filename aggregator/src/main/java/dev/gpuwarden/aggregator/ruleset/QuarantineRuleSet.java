@@ -103,17 +103,14 @@ public record QuarantineRuleSet(
             HEALTH_EVENT("HealthEvent", "event"),
             NODE("Node", "node");
 
+            /** The name in the resource. */
             private final String label;
+
             private final String variable;
 
             Kind(String label, String variable) {
                 this.label = label;
                 this.variable = variable;
-            }
-
-            /** Returns the name in the resource. */
-            public String label() {
-                return label;
             }
 
             /** Returns the variable that contains the subject in expressions of this kind. */

@@ -193,6 +193,7 @@ class ArmedRightsClusterTest {
                 lockNamespace,
                 "gpuwarden:test",
                 RebootProvider.JOB,
+                Optional.empty(),
                 SystemNamespaces.of(""),
                 JanitorTimes.DEFAULT);
     }

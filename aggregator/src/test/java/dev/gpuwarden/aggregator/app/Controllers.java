@@ -5,16 +5,15 @@ import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Manager;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.part.AuditLog;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.aggregator.quarantine.AuditRecord;
 import dev.gpuwarden.aggregator.quarantine.QuarantineController;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
-import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.aggregator.web.FleetView.ReplicaState;
@@ -28,11 +27,10 @@ import java.util.function.Consumer;
 public final class Controllers implements AutoCloseable {
 
     /** The settings of drains. */
-    record Draining(DrainReconciler.Settings settings, Consumer<DrainAudit> audits) {}
+    record Draining(DrainReconciler.Settings settings, Consumer<Entry> audits) {}
 
     /** The settings of repairs. @param janitor empty if another program carries out the resources */
-    record Repairing(
-            RepairReconciler.Settings settings, Consumer<RepairAudit> audits, Optional<JanitorSettings> janitor) {}
+    record Repairing(RepairReconciler.Settings settings, Consumer<Entry> audits, Optional<JanitorSettings> janitor) {}
 
     private final Closer closer = new Closer();
     private final Parts parts = new Parts();

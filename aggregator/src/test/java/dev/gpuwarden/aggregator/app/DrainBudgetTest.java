@@ -4,8 +4,8 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.testkit.cluster.Component;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +22,7 @@ class DrainBudgetTest {
     @TempDir
     Path folder;
 
-    private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+    private final List<Entry> audits = new CopyOnWriteArrayList<>();
 
     private static String budget(String name, int least) {
         return """
@@ -58,7 +58,7 @@ class DrainBudgetTest {
                 until(() -> pods.asked("guarded"), "it is evicted");
                 pods.end("guarded");
                 until(() -> fleet.get("bad", drain).contains("finished"), "the node is drained");
-                assertThat(audits.stream().map(DrainAudit::decision).distinct())
+                assertThat(audits.stream().map(Entry::decision).distinct())
                         .containsExactly("start", "evict", "refused", "evicted", "finish");
                 assertThat(pods.asked("more")).isFalse();
             }

@@ -13,6 +13,7 @@ import dev.gpuwarden.testkit.cluster.FaultyApi;
 import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.time.Duration;
 import java.util.List;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -92,7 +93,9 @@ class DrainClusterTest extends DrainFixture {
                             .filter(audit -> audit.decision().equals("cancel"))
                             .findFirst()
                             .orElseThrow()
-                            .pods())
+                            .more()
+                            .get("pods"))
+                    .asInstanceOf(InstanceOfAssertFactories.LIST)
                     .containsExactly(pods.path("b"), pods.path("c"));
             Thread.sleep(LONGEST_PAUSE_MILLIS);
             assertThat(pods.untouched()).containsExactly("b", "c");

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -12,7 +12,7 @@ abstract class DrainFixture extends FaultyNodeFixture {
 
     static final Duration AN_HOUR = Duration.ofHours(1);
 
-    final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+    final List<Entry> audits = new CopyOnWriteArrayList<>();
 
     Controllers steer(KubeClient api, boolean armed, DrainPolicies policies) {
         return TestPods.steer(api, "one", armed, policies, audits);
@@ -20,7 +20,7 @@ abstract class DrainFixture extends FaultyNodeFixture {
 
     List<String> decisions() {
         // A decision that another writer's change overtook is made again.
-        return audits.stream().map(DrainAudit::decision).distinct().toList();
+        return audits.stream().map(Entry::decision).distinct().toList();
     }
 
     void runWithGpu(String name, String gpu) {

@@ -4,8 +4,8 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.time.Duration;
@@ -40,7 +40,7 @@ class DrainKillTest {
         }
     }
 
-    private Controllers steer(KubeClient api, String identity, List<DrainAudit> audits) {
+    private Controllers steer(KubeClient api, String identity, List<Entry> audits) {
         return TestPods.steer(api, identity, true, TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), audits);
     }
 

@@ -8,9 +8,9 @@ import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.MicroTime;
@@ -88,7 +88,7 @@ class FleetCommandsClusterTest {
         fleet.node(bad);
         TestPods pods = new TestPods(fleet, fleet.named("work"));
         pods.run(bad, "lonely");
-        List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+        List<Entry> audits = new CopyOnWriteArrayList<>();
         DrainPolicies careful = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1), false);
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = TestPods.steer(api, "one", true, careful, audits)) {

@@ -64,7 +64,8 @@ class HeldRepairClusterTest extends RepairFixture {
             assertThat(audits).hasSize(1);
             assertThat(audits.get(0).dryRun()).isTrue();
             assertThat(audits.get(0).reason()).isEqualTo("reset of " + GPU + " for SysLogsXIDError 48");
-            assertThat(audits.get(0).faults().get(0)).startsWith("SysLogsXIDError 48 since ");
+            assertThat(JsonTrees.textList(audits.get(0).more(), "faults").get(0))
+                    .startsWith("SysLogsXIDError 48 since ");
         }
         try (KubeClient api = fleet.asDryRun()) {
             assertThatThrownBy(() -> StartCheck.check(

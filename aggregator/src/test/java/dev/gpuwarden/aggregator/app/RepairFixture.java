@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.core.event.Entity;
@@ -22,7 +22,7 @@ abstract class RepairFixture extends FaultyNodeFixture {
     static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
     static final String OTHER = "GPU-55555555-2051-db6c-0430-ffc457bff834";
 
-    final List<RepairAudit> audits = new CopyOnWriteArrayList<>();
+    final List<Entry> audits = new CopyOnWriteArrayList<>();
 
     static RepairReconciler.Settings settings(boolean armed, boolean manual) {
         return new RepairReconciler.Settings(
@@ -86,6 +86,6 @@ abstract class RepairFixture extends FaultyNodeFixture {
     }
 
     List<String> decisions() {
-        return audits.stream().map(RepairAudit::decision).distinct().toList();
+        return audits.stream().map(Entry::decision).distinct().toList();
     }
 }

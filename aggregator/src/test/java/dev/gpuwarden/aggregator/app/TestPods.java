@@ -2,14 +2,13 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.aggregator.part.AuditLog.Entry;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
@@ -46,7 +45,7 @@ final class TestPods {
     }
 
     static Controllers steer(
-            KubeClient api, String identity, boolean armed, DrainPolicies policies, List<DrainAudit> audits) {
+            KubeClient api, String identity, boolean armed, DrainPolicies policies, List<Entry> audits) {
         return Controllers.start(
                 api,
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
@@ -57,7 +56,7 @@ final class TestPods {
     }
 
     /** Returns controllers that evict all pods of a GPU immediately, also those that hold it by a process alone. */
-    static Controllers evictingProcesses(KubeClient api, List<DrainAudit> audits) {
+    static Controllers evictingProcesses(KubeClient api, List<Entry> audits) {
         DrainReconciler.Settings drains = new DrainReconciler.Settings(
                 true, policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), TIMES, false, true);
         return Controllers.start(
@@ -70,12 +69,12 @@ final class TestPods {
 
     /** Returns controllers that evict all pods immediately, and repair. */
     static Controllers repairing(
-            KubeClient api, String identity, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
+            KubeClient api, String identity, RepairReconciler.Settings repairs, List<Entry> audits) {
         return repairing(api, identity, new Controllers.Repairing(repairs, audits::add, Optional.empty()));
     }
 
     /** Returns controllers that evict all pods immediately, repair, and carry out the repairs by Jobs. */
-    static Controllers maintaining(KubeClient api, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
+    static Controllers maintaining(KubeClient api, RepairReconciler.Settings repairs, List<Entry> audits) {
         JanitorSettings jobs = Workshop.settings(RebootProvider.JOB, Workshop.times(Duration.ofMinutes(1)));
         return repairing(api, "one", new Controllers.Repairing(repairs, audits::add, Optional.of(jobs)));
     }

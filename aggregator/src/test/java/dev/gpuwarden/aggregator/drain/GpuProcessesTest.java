@@ -8,13 +8,15 @@ import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Pods that hold a GPU by a process alone, in the drain of an operator. */
 class GpuProcessesTest {
 
-    private static final GpuProcesses OPEN = GpuProcesses.all(Map.of("team/a", Set.of("GPU-2", "GPU-1")));
+    private static final GpuProcesses OPEN =
+            new GpuProcesses(Map.of("team/a", Set.of("GPU-2", "GPU-1")), Optional.empty(), false);
 
     private static PodPlan plan(String pod, Map<String, Set<String>> holders) {
         return DrainPlan.of(
@@ -66,7 +68,7 @@ class GpuProcessesTest {
 
     @Test
     void podOfASystemNamespaceHasNoOptionThatEvictsIt() {
-        GpuProcesses open = GpuProcesses.all(Map.of("kube-system/a", Set.of("GPU-1")));
+        GpuProcesses open = new GpuProcesses(Map.of("kube-system/a", Set.of("GPU-1")), Optional.empty(), false);
         List<PodPlan> plan = DrainPlan.of(
                 Some.partial("GPU-1"),
                 List.of(Some.read(pod("a").replace("team", "kube-system"))),

@@ -41,16 +41,23 @@ class JanitorRehearsalTest {
         WorldResource resource = world.add(kind);
         Scene scene = world.scene(resource, false);
         JanitorSettings usual = JanitorWorld.SETTINGS;
-        return JanitorRehearsal.of(
-                resource.read(),
-                scene.node().orElseThrow(),
-                lock,
-                scene.ahead(),
-                List.of(SERVICE),
-                scene.gpus(),
-                new JanitorSettings(
-                        usual.namespace(), usual.lockNamespace(), usual.image(), reboot, usual.system(), usual.times()),
-                world.now);
+        return new JanitorRehearsal(
+                        resource.read(),
+                        scene.node().orElseThrow(),
+                        lock,
+                        scene.ahead(),
+                        List.of(SERVICE),
+                        scene.gpus(),
+                        new JanitorSettings(
+                                usual.namespace(),
+                                usual.lockNamespace(),
+                                usual.image(),
+                                reboot,
+                                Optional.empty(),
+                                usual.system(),
+                                usual.times()),
+                        world.now)
+                .walk();
     }
 
     private static List<String> texts(JanitorWalk walk) {

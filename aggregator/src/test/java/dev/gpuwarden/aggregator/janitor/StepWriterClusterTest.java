@@ -119,7 +119,13 @@ class StepWriterClusterTest {
         try (FaultyApi plain = new FaultyApi(plane);
                 KubeClient api = KubeClient.connect(config(plain))) {
             JanitorSettings there = new JanitorSettings(
-                    "default", "default", "image", RebootProvider.JOB, SystemNamespaces.of(""), JanitorTimes.DEFAULT);
+                    "default",
+                    "default",
+                    "image",
+                    RebootProvider.JOB,
+                    Optional.empty(),
+                    SystemNamespaces.of(""),
+                    JanitorTimes.DEFAULT);
             JobReader jobs = new JobReader(api, "default");
             StepWriter writer = new StepWriter(api, new NodeLock(api, "default"), jobs, there, provider, clock, clock);
             Maintenance resource = read(api, "started-once");

@@ -141,14 +141,15 @@ class QuarantineDeciderTest extends QuarantineSetup {
     void sendersCanForceAndSkipQuarantine() {
         report(event("Harmless", "GPU").quarantine(new Overrides(true, false)));
         assertThat(decide(NO)).as("it passes the rules, not the breaker").isInstanceOf(Decision.Leave.class);
-        Decision decision = QuarantineDecider.decide(
-                node.read(),
-                FaultReport.trusted("node-1", table.faults()),
-                rules,
-                any -> NO,
-                true,
-                ActionMode.ARMED,
-                T0);
+        Decision decision = new QuarantineDecider(
+                        node.read(),
+                        FaultReport.trusted("node-1", table.faults()),
+                        rules,
+                        any -> NO,
+                        true,
+                        ActionMode.ARMED,
+                        T0)
+                .decide();
         assertThat(decision).as("the breaker is not asked").isInstanceOf(Decision.Act.class);
         act(Decision.Kind.QUARANTINE);
         assertThat(node.read().unschedulable()).isTrue();

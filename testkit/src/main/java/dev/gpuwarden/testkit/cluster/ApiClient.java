@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.JsonPath.JsonTree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -220,7 +221,7 @@ public final class ApiClient {
                         url + ": expected " + what + " within " + newKind.toMillis() + " ms, the API server has none");
             }
             LockSupport.parkNanos(POLL_NANOS);
-            resources = ApiResources.discover(root -> JsonTree.read(send("GET", root, ApiResources.ACCEPT, "")));
+            resources = ApiResources.discover(root -> object(send("GET", root, ApiResources.ACCEPT, "")));
             found = resources.first(fits);
         }
         return found;
@@ -285,14 +286,14 @@ public final class ApiClient {
         static final ApiResources NONE = new ApiResources(List.of());
 
         /** @param get returns the tree at a path of discovery */
-        static ApiResources discover(Function<String, Object> get) {
+        static ApiResources discover(Function<String, Map<String, Object>> get) {
             List<Resource> all = new ArrayList<>();
             for (String root : List.of("/api", "/apis")) {
-                for (Map<?, ?> group : maps(get.apply(root), "items")) {
+                for (Map<?, ?> group : JsonTrees.objects(get.apply(root), "items")) {
                     String name = JsonPath.text(group, ".metadata.name");
-                    for (Map<?, ?> version : maps(group, "versions")) {
+                    for (Map<?, ?> version : JsonTrees.objects(group, "versions")) {
                         String base = root + (name.isEmpty() ? "" : "/" + name) + "/" + version.get("version");
-                        maps(version, "resources").forEach(found -> all.add(resource(base, name, found)));
+                        JsonTrees.objects(version, "resources").forEach(found -> all.add(resource(base, name, found)));
                     }
                 }
             }
@@ -302,9 +303,7 @@ public final class ApiClient {
         private static Resource resource(String base, String group, Map<?, ?> found) {
             String plural = JsonPath.text(found, ".resource");
             List<String> names = new ArrayList<>(List.of(plural, JsonPath.text(found, ".singularResource")));
-            if (found.get("shortNames") instanceof List<?> more) {
-                more.forEach(name -> names.add(String.valueOf(name)));
-            }
+            names.addAll(JsonTrees.textList(found, "shortNames"));
             if (!group.isEmpty()) {
                 names.add(plural + "." + group);
             }
@@ -314,14 +313,6 @@ public final class ApiClient {
                     JsonPath.text(found, ".responseKind.kind"),
                     JsonPath.text(found, ".scope").equals("Namespaced"),
                     List.copyOf(names));
-        }
-
-        private static List<Map<?, ?>> maps(Object tree, String name) {
-            List<Map<?, ?>> maps = new ArrayList<>();
-            if (tree instanceof Map<?, ?> map && map.get(name) instanceof List<?> list) {
-                list.forEach(item -> maps.add((Map<?, ?>) item));
-            }
-            return maps;
         }
 
         /** Returns the first match in the order of the API server's groups, the core group first; null where there is none. */

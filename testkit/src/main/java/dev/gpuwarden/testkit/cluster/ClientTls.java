@@ -18,7 +18,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** The TLS settings of Java clients of a control plane. */
-final class ClientTls {
+public final class ClientTls {
 
     private static final char[] NO_PASSWORD = {};
 
@@ -32,7 +32,7 @@ final class ClientTls {
     }
 
     /** @param own the client's certificate and its key; empty for none */
-    static SSLContext context(Path authority, Path... own) {
+    public static SSLContext context(Path authority, Path... own) {
         try {
             return read(authority, own);
         } catch (IOException | GeneralSecurityException e) {

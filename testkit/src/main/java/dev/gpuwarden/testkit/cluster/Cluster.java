@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -86,17 +87,13 @@ public final class Cluster implements AutoCloseable {
         try {
             cluster.start(scenarios, pace, ready);
             return cluster;
-        } catch (InterruptedException e) {
-            cluster.close();
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a cluster starts", e);
         } catch (RuntimeException | Error e) {
             cluster.close();
             throw e;
         }
     }
 
-    private void start(List<String> scenarios, KubeletPace pace, Consumer<String> ready) throws InterruptedException {
+    private void start(List<String> scenarios, KubeletPace pace, Consumer<String> ready) {
         Binaries binaries = Binaries.ofUser();
         Network network = Network.start(folder);
         this.network = network;
@@ -157,7 +154,7 @@ public final class Cluster implements AutoCloseable {
                 network.close();
             }
         }
-        Folder.delete(folder);
+        Tree.delete(folder);
     }
 
     /** The requirements of real nodes on this machine. */

@@ -76,10 +76,6 @@ public final class ClusterNode implements AutoCloseable {
         try {
             var machine = new NodeBoot.Machine(folder, k, cgroup, gpus, binaries, network);
             return new ClusterNode(name, folder, containerd, gpus, NodePower.on(machine));
-        } catch (InterruptedException e) {
-            gpus.close();
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while " + name + " starts", e);
         } catch (RuntimeException | Error e) {
             gpus.close();
             throw e;

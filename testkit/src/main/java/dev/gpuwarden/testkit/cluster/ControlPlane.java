@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.cluster;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Certificates.Kubeconfig;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -113,15 +114,12 @@ public final class ControlPlane implements AutoCloseable {
             for (Component component : components) {
                 startComponent(component);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a control plane starts", e);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private void startComponent(Component component) throws InterruptedException {
+    private void startComponent(Component component) {
         String url = "https://127.0.0.1:" + Ports.free();
         List<String> flags = new ArrayList<>(commonFlags(url));
         if (component == Component.CONTROLLER_MANAGER) {
@@ -337,6 +335,6 @@ public final class ControlPlane implements AutoCloseable {
         for (int i = programs.size() - 1; i >= 0; i--) {
             programs.get(i).kill();
         }
-        Folder.delete(folder);
+        Tree.delete(folder);
     }
 }

@@ -3,12 +3,10 @@ package dev.gpuwarden.testkit.cluster;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** Private folders of clusters. */
@@ -51,20 +49,6 @@ final class Folder {
                             .contains(folder.toString());
         } catch (IOException hasEnded) {
             return false;
-        }
-    }
-
-    /** Deletes a folder and its content; does nothing where there is none. */
-    static void delete(Path folder) {
-        if (!Files.exists(folder)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }

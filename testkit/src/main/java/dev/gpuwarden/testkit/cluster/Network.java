@@ -24,7 +24,7 @@ record Network(Program holder, int number) implements AutoCloseable {
     private static final String LOG = "network.log";
 
     /** @param folder of its log; deleted when this process dies before {@link #close()} */
-    static Network start(Path folder) throws InterruptedException {
+    static Network start(Path folder) {
         Program holder = Program.start(
                 folder,
                 "network",
@@ -40,7 +40,7 @@ record Network(Program holder, int number) implements AutoCloseable {
         try {
             holder.await(STARTING, "a network namespace", () -> holder.inside().isPresent());
             return new Network(holder, claim(holder.inside().orElseThrow().pid()));
-        } catch (RuntimeException | Error | InterruptedException e) {
+        } catch (RuntimeException | Error e) {
             holder.kill();
             throw e;
         }

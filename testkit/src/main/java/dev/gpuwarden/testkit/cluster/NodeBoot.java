@@ -4,6 +4,7 @@ import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster.NodeNeeds;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -16,7 +17,7 @@ import java.util.OptionalInt;
  * One boot of a node: its first process in namespaces of its own, with its end of the network and its device plugin. The disks stay,
  * in the node's folder; `/run` is empty at its start.
  */
-final class NodeBoot implements AutoCloseable {
+record NodeBoot(Machine machine, Program program, DevicePlugin plugin) implements AutoCloseable {
 
     /** The exit code of a first process that has to restart the node. */
     static final int RESTART = 75;
@@ -33,9 +34,9 @@ final class NodeBoot implements AutoCloseable {
     record Machine(Path folder, int k, String cgroup, SimulatedNode gpus, Binaries binaries, Network network) {
 
         /** Blocks until its first process runs and its network is connected. */
-        NodeBoot boot() throws InterruptedException {
+        NodeBoot boot() {
             Unchecked.run(() -> Files.deleteIfExists(folder.resolve("connected")));
-            Folder.delete(folder.resolve("run"));
+            Tree.delete(folder.resolve("run"));
             Shell.run("node/make-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
             Program program = run();
             try {
@@ -51,7 +52,7 @@ final class NodeBoot implements AutoCloseable {
             } catch (IOException e) {
                 end(program);
                 throw new UncheckedIOException(e);
-            } catch (InterruptedException | RuntimeException | Error e) {
+            } catch (RuntimeException | Error e) {
                 end(program);
                 throw e;
             }
@@ -89,16 +90,6 @@ final class NodeBoot implements AutoCloseable {
             program.kill();
             Shell.run("node/remove-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
         }
-    }
-
-    private final Machine machine;
-    private final Program program;
-    private final DevicePlugin plugin;
-
-    private NodeBoot(Machine machine, Program program, DevicePlugin plugin) {
-        this.machine = machine;
-        this.program = program;
-        this.plugin = plugin;
     }
 
     /** Returns true while its first process lives. */

@@ -32,7 +32,7 @@ final class NodePower implements AutoCloseable {
     }
 
     /** Boots the machine; blocks as {@link NodeBoot.Machine#boot()} does. */
-    static NodePower on(NodeBoot.Machine machine) throws InterruptedException {
+    static NodePower on(NodeBoot.Machine machine) {
         return new NodePower(machine, machine.boot());
     }
 

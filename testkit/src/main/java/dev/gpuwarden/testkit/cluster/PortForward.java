@@ -49,10 +49,6 @@ public final class PortForward implements AutoCloseable {
         try {
             program.await(STARTING, "it to listen", () -> forward.listening().isPresent());
             return forward;
-        } catch (InterruptedException e) {
-            forward.close();
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a port is forwarded", e);
         } catch (RuntimeException | Error e) {
             forward.close();
             throw e;

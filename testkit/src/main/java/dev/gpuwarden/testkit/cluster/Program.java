@@ -79,12 +79,13 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
     /**
      * Polls until the condition holds.
      *
-     * @throws IllegalStateException when the program ends first, or after the limit, with the end of its log
+     * @throws IllegalStateException when the program ends first, or after the limit, with the end of its log; when the thread is
+     *     interrupted
      */
-    void await(Duration limit, String what, BooleanSupplier condition) throws InterruptedException {
+    void await(Duration limit, String what, BooleanSupplier condition) {
         long end = System.nanoTime() + limit.toNanos();
         while (!condition.getAsBoolean()) {
-            if (process.waitFor(POLL.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (endsWithin(POLL, what)) {
                 throw new IllegalStateException(name + ": expected " + what + ", it ended with exit code "
                         + process.exitValue() + "; the end of its log:\n" + tail(log));
             }
@@ -92,6 +93,15 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
                 throw new IllegalStateException(name + ": expected " + what + " within " + limit.toSeconds()
                         + " s, it runs and is not; the end of its log:\n" + tail(log));
             }
+        }
+    }
+
+    private boolean endsWithin(Duration time, String awaited) {
+        try {
+            return process.waitFor(time.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(name + ": interrupted while it is expected to have " + awaited, e);
         }
     }
 

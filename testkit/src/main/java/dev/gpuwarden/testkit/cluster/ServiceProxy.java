@@ -19,8 +19,8 @@ record ServiceProxy(Program program) implements AutoCloseable {
      * @param folder empty, or does not exist yet
      * @param node name of a Node object
      */
-    static ServiceProxy start(Path folder, Binaries binaries, ControlPlane.Place place, String kubeconfig, String node)
-            throws InterruptedException {
+    static ServiceProxy start(
+            Path folder, Binaries binaries, ControlPlane.Place place, String kubeconfig, String node) {
         Path itsKubeconfig = folder.resolve("kubeconfig");
         Path configuration = folder.resolve("kube-proxy.yaml");
         Unchecked.run(() -> {
@@ -36,7 +36,7 @@ record ServiceProxy(Program program) implements AutoCloseable {
         try {
             program.await(STARTING, "its rules", () -> Shell.succeeds(inside));
             return new ServiceProxy(program);
-        } catch (RuntimeException | Error | InterruptedException e) {
+        } catch (RuntimeException | Error e) {
             program.close();
             throw e;
         }

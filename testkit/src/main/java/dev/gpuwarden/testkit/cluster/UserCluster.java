@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
+import dev.gpuwarden.testkit.sim.Tree;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
@@ -34,11 +35,6 @@ public final class UserCluster {
     public static UserCluster ofUser() {
         return new UserCluster(
                 Path.of(System.getProperty("java.io.tmpdir"), "gpuwarden-cluster-" + System.getProperty("user.name")));
-    }
-
-    /** Returns the folder of all its files. */
-    public Path folder() {
-        return folder;
     }
 
     /** Returns the log of the holder. */
@@ -204,6 +200,6 @@ public final class UserCluster {
             LockSupport.parkNanos(POLL_NANOS);
         }
         nodes().forEach(node -> ClusterNode.removeCgroups(parts().resolve(node)));
-        Folder.delete(folder);
+        Tree.delete(folder);
     }
 }

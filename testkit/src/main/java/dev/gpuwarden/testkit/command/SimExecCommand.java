@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Scenarios;
 import dev.gpuwarden.testkit.sim.NativeFiles;
@@ -40,7 +41,7 @@ import picocli.CommandLine.Parameters;
 final class SimExecCommand implements Callable<Integer> {
 
     /** Limit of a program's end after SIGTERM. */
-    private static final Duration GRACE = Duration.ofSeconds(5);
+    static final int GRACE_SECONDS = 5;
 
     @Parameters(index = "0", paramLabel = "SCENARIO", description = "A name from `sim list`, or a .yaml file.")
     String scenario = "";
@@ -83,12 +84,17 @@ final class SimExecCommand implements Callable<Integer> {
     }
 
     private synchronized Process start(SimulatedNode node) {
+        Process started = start(command, node.environment());
+        program = started;
+        return started;
+    }
+
+    /** Starts a program with more variables, and with the standard streams of this one. */
+    static Process start(List<String> command, Map<String, String> variables) {
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-        builder.environment().putAll(node.environment());
+        builder.environment().putAll(variables);
         try {
-            Process started = builder.start();
-            program = started;
-            return started;
+            return builder.start();
         } catch (IOException e) {
             throw new UserError("\"" + command.get(0) + "\": expected a program: " + e.getMessage());
         }
@@ -97,7 +103,7 @@ final class SimExecCommand implements Callable<Integer> {
     /** Ends the program on a signal too, before the node is deleted. */
     private synchronized void endAll(Runnable closeNode) {
         if (program != null) {
-            end(program);
+            Execution.end(program, GRACE_SECONDS);
         }
         closeNode.run();
     }
@@ -107,19 +113,7 @@ final class SimExecCommand implements Callable<Integer> {
         if (time == null || program.waitFor(time.toMillis(), TimeUnit.MILLISECONDS)) {
             return program.waitFor();
         }
-        end(program);
+        Execution.end(program, GRACE_SECONDS);
         return ExitCode.OK;
-    }
-
-    /** Ends the program by SIGTERM, and by SIGKILL after the limit. */
-    static void end(Process program) {
-        program.destroy();
-        try {
-            if (!program.waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
-                program.destroyForcibly().waitFor();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -14,6 +14,7 @@ import dev.gpuwarden.core.port.HeldMemory;
 import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.core.port.Opening.Opened;
 import dev.gpuwarden.core.port.Opening.Unavailable;
+import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.sim.NodeControl;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -210,21 +211,15 @@ final class SimUseCommand implements Callable<Integer> {
     }
 
     private synchronized Process start(NodeControl node, CountDownLatch done) {
-        ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-        builder.environment().putAll(node.environment());
-        try {
-            Process started = builder.start();
-            program = started;
-            var unused = started.onExit().thenRun(done::countDown);
-            return started;
-        } catch (IOException e) {
-            throw new UserError("\"" + command.get(0) + "\": expected a program: " + e.getMessage());
-        }
+        Process started = SimExecCommand.start(command, node.environment());
+        program = started;
+        var unused = started.onExit().thenRun(done::countDown);
+        return started;
     }
 
     private synchronized void endProgram() {
         if (program != null) {
-            SimExecCommand.end(program);
+            Execution.end(program, SimExecCommand.GRACE_SECONDS);
         }
     }
 

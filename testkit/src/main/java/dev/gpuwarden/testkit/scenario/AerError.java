@@ -11,7 +11,7 @@ import java.util.List;
 public record AerError(String severity, String name, int bit, String layer, String agent) {
 
     /** All errors in the order of sysfs. */
-    public static final List<AerError> ALL = Rows.of("aer.tsv").stream()
+    public static final List<AerError> ALL = Rows.of("aer.tsv", 5).stream()
             .map(c -> new AerError(c[0], c[1], Integer.parseInt(c[2]), c[3], c[4]))
             .toList();
 

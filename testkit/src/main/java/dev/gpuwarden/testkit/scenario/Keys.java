@@ -30,7 +30,7 @@ public final class Keys {
     private final Map<String, Key> byName = new LinkedHashMap<>();
 
     private Keys(String scope) {
-        Rows.of("keys.tsv").stream().filter(cells -> cells[0].equals(scope)).forEach(this::add);
+        Rows.of("keys.tsv", 5).stream().filter(cells -> cells[0].equals(scope)).forEach(this::add);
         if (!scope.equals("node")) {
             for (String at : List.of("", "bridge.")) {
                 AerError.ALL.forEach(error -> add(new String[] {scope, at + error.key(), "-", "count", ""}));

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.core.util.TsvResource;
 import dev.gpuwarden.testkit.Resource;
 import java.util.List;
 import java.util.Map;
@@ -10,12 +11,8 @@ public final class Rows {
     private Rows() {}
 
     /** Returns the cells of each row of a TSV file; lines that begin with # are comments. */
-    public static List<String[]> of(String file) {
-        return Resource.text(file)
-                .lines()
-                .filter(line -> !line.startsWith("#"))
-                .map(line -> line.split("\t", -1))
-                .toList();
+    public static List<String[]> of(String file, int columns) {
+        return TsvResource.read(Resource.class, file, columns, cells -> cells);
     }
 
     /** Replaces `{name}` by its value. */

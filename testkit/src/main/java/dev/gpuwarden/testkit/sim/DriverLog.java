@@ -14,7 +14,7 @@ record DriverLog(SimTable table) {
     private static final Map<Integer, List<String>> XIDS = new HashMap<>();
 
     static {
-        Rows.of("kernel/xid.tsv")
+        Rows.of("kernel/xid.tsv", 2)
                 .forEach(row -> XIDS.computeIfAbsent(Integer.valueOf(row[0]), c -> new ArrayList<>())
                         .add(row[1]));
     }

@@ -185,7 +185,7 @@ final class KernelLog {
 
         static List<KernelLog.Timed> of(SimTable table, NicFiles nics) {
             BootLog log = new BootLog(table, nics);
-            Rows.of(HEAD).forEach(log::row);
+            Rows.of(HEAD, 4).forEach(log::row);
             log.lines.sort(Comparator.comparingLong(KernelLog.Timed::micros));
             return log.lines;
         }

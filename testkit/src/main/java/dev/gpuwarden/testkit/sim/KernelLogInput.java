@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.Execution;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -64,17 +65,10 @@ final class KernelLogInput implements AutoCloseable {
     /** The JDK makes no FIFOs. */
     private static void create(Path file) throws IOException {
         Files.createDirectories(file.getParent());
-        Process mkfifo = new ProcessBuilder("mkfifo", "-m", "600", file.toString())
-                .redirectErrorStream(true)
-                .start();
-        try {
-            String output = new String(mkfifo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (mkfifo.waitFor() != 0) {
-                throw new IOException(file + ": mkfifo failed: " + output.strip());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException(file + ": interrupted while mkfifo runs", e);
+        Execution mkfifo =
+                Execution.of(new ProcessBuilder("mkfifo", "-m", "600", file.toString()).redirectErrorStream(true));
+        if (mkfifo.code() != 0) {
+            throw new IOException(file + ": mkfifo failed: " + mkfifo.output().strip());
         }
     }
 

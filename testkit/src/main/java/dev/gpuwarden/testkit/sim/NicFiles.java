@@ -98,7 +98,7 @@ final class NicFiles {
                     .append('\n');
             Map<String, String> names = names(nic, device, i, seed);
             Path folder = pci.create(device.address());
-            for (String[] row : Rows.of("nic.tsv")) {
+            for (String[] row : Rows.of("nic.tsv", 2)) {
                 PciFiles.file(folder, Rows.fill(row[0], names), Rows.fill(row[1], names));
             }
             pci.linkNow(device.address(), nic.rate() > 200 ? 5 : 4, 16);

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Reads and writes small files and folders, with unchecked errors. */
-final class Tree {
+public final class Tree {
 
     private Tree() {}
 
@@ -78,7 +78,7 @@ final class Tree {
     }
 
     /** Deletes a folder with its content; deletes links without following them. Does nothing where there is no folder. */
-    static void delete(Path folder) {
+    public static void delete(Path folder) {
         try {
             Files.walkFileTree(folder, new SimpleFileVisitor<>() {
                 @Override
