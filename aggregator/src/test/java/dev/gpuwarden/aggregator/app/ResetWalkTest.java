@@ -120,6 +120,12 @@ class ResetWalkTest {
             }
             for (int number = 0; number < NODES; number++) {
                 label(fleet, node(number), "draining");
+                // As an informer lists it: the API server's cache may still have the mark, and all nodes would be repaired at the start.
+                fleet.client.await(
+                        "node/" + node(number) + "?resourceVersion=0",
+                        ".metadata.labels",
+                        "its new label",
+                        labels -> labels.contains("draining"));
             }
         }
 
