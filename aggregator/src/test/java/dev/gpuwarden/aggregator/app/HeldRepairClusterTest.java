@@ -106,7 +106,9 @@ class HeldRepairClusterTest extends RepairFixture {
                     () -> audits.stream().anyMatch(audit -> audit.reason().contains("another janitor works")),
                     "it stops");
             // Its end is written in the label that has the repair's result too.
-            until(() -> annotation("gpuwarden.dev/drain").matches(".*\"done\":\\[[^]]*" + OTHER + ".*"), "both are drained");
+            until(
+                    () -> annotation("gpuwarden.dev/drain").matches(".*\"done\":\\[[^]]*" + OTHER + ".*"),
+                    "both are drained");
             finish("gpuresets", reset, "Complete", true);
             until(
                     () -> state().equals("remediation-succeeded"),
