@@ -39,12 +39,10 @@ class EventMetricsTest {
             receipts.put(receipt, 10L + receipt.ordinal());
         }
         return new StoreStatus(
-                "/var/lib/gpuwarden/events.db",
                 Optional.empty(),
                 Optional.of("disk full"),
                 1 << 20,
                 1234,
-                3,
                 99,
                 2,
                 17,

@@ -194,7 +194,7 @@ public final class VramRequests extends AggregatorRequests<VramRequests.Answer> 
             Map<String, BudgetedPod> byUid = new HashMap<>();
             pages.forEach(pod -> byUid.put(pod.getUid(), pod));
             pages.clear();
-            pods = Reading.of(new Pods(byUid, page.getUnlisted()));
+            pods = Reading.of(new Pods(byUid));
         }
     }
 
