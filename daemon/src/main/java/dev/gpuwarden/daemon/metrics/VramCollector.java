@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  * series of its decisions, and has no series of what is unknown. Names of tenants are untrusted: they are cut, and of each
  * GPU the largest tenants alone have series.
  */
-public final class VramCollector implements Collector {
+public final class VramCollector {
 
     /** Tenants and starved workloads of one GPU with series. */
     static final int MOST_TENANTS = 64;
@@ -53,13 +53,7 @@ public final class VramCollector implements Collector {
         this.clock = clock;
     }
 
-    @Override
-    public String name() {
-        return "vram";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    public void collect(Collector.Scrape scrape, Family.Series out) {
         List<VramStatus> all = gpus.get();
         out.add("gpuwarden_vram_watched_gpus", all.size());
         for (VramStatus status : all) {
