@@ -40,17 +40,13 @@ public final class NcclProvider implements CollectiveProvider {
         Opening<CudaLibrary> cuda = CudaStart.start(options.driver());
         List<String> folders = ToolkitFolders.of(List.of(LibrarySearch.NCCL), environment, root);
         return LibrarySearch.search(List.of(LibrarySearch.NCCL), options.libraryPaths(), folders)
-                .then(nccl -> cuda.then(driver -> opened(new NcclLibrary(nccl), driver)));
+                .then(file -> cuda.then(driver -> {
+                    NcclLibrary nccl = new NcclLibrary(file);
+                    return nccl.ifComplete("NCCL", () -> opened(nccl, driver));
+                }));
     }
 
     private static Opening<CollectiveDriver> opened(NcclLibrary library, CudaLibrary cuda) {
-        List<String> missing = library.missing();
-        if (!missing.isEmpty()) {
-            return new Unavailable<>(
-                    Reason.LIBRARY_UNUSABLE,
-                    0,
-                    library.path() + " is no usable NCCL: it lacks " + String.join(", ", missing));
-        }
         try {
             int version = library.version();
             return version < OLDEST
