@@ -144,7 +144,7 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
     }
 
     @Override
-    List<Reading<Measured>> measure(Work given) {
+    List<Reading<Measured>> measure(Work<Measured> given) {
         ComputeDriver driver = given.driver();
         List<String> uuids = given.uuids();
         GrowingWork growing = new GrowingWork(System::nanoTime);

@@ -106,7 +106,7 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
     }
 
     @Override
-    List<Reading<Measured>> measure(Work given) {
+    List<Reading<Measured>> measure(Work<Measured> given) {
         ComputeDriver driver = given.driver();
         List<String> uuids = given.uuids();
         given.reports().progress("products on cold GPUs", 0, 2);
@@ -145,7 +145,7 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
 
     /** Returns the products of all GPUs, immediately. The digest of a right one costs the host time, so only a wrong one is judged now. */
     private static List<Reading<Repetition<ProductResult>>> first(
-            ComputeCheck<Measured>.Work given,
+            Work<Measured> given,
             ProductWork work,
             Predicate<ProductResult> right,
             Function<ProductWork, Digest> expected) {
