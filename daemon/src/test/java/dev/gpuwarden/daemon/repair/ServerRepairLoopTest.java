@@ -47,11 +47,11 @@ class ServerRepairLoopTest {
     private ServerRepairLoop loop(RepairLog log, String boot, Clock clock, LongSupplier nanoTime) {
         ServerRepairLoop.Setup setup = new ServerRepairLoop.Setup(
                 true,
-                new RepairRules(Duration.ZERO, 2, 4, true),
+                new RepairRules(Duration.ZERO, 2, 4, true, Set.of()),
                 boot,
                 events,
                 () -> new FaultEvidence(List.of(), List.of()),
-                () -> new ServerGpus(Set.of("GPU-a"), Set.of("GPU-a"), ResetUnits.UNKNOWN),
+                () -> new ServerGpus(Set.of("GPU-a"), Set.of("GPU-a"), Set.of(), ResetUnits.UNKNOWN),
                 true,
                 Optional::empty);
         EvidenceRun evidence =
