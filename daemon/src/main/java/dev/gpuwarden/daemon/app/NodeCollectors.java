@@ -15,6 +15,7 @@ import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.PartCollectors;
 import dev.gpuwarden.daemon.metrics.VramCollector;
 import dev.gpuwarden.daemon.store.EventStore;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,7 +41,8 @@ final class NodeCollectors {
         parts.calls.map(GrpcServer::stats).map(PartCollectors::grpc).ifPresent(collectors::add);
         parts.cluster.map(target -> PartCollectors.kubernetes(target::stats)).ifPresent(collectors::add);
         parts.vram
-                .map(monitor -> new Collector("vram", new VramCollector(monitor::statuses)::collect))
+                .map(monitor ->
+                        new Collector("vram", new VramCollector(monitor::statuses, InstantSource.system())::collect))
                 .ifPresent(collectors::add);
         parts.repairs.map(repair -> PartCollectors.repairs(repair::status)).ifPresent(collectors::add);
         if (wanted.dcgmNames()) {
