@@ -20,10 +20,6 @@ public final class NodeHistory implements Supplier<FrameListener> {
     private final Duration fastInterval;
     private final Map<String, GpuSeries> byName = new ConcurrentHashMap<>();
 
-    public NodeHistory(Duration fastInterval) {
-        this(fastInterval, System::nanoTime);
-    }
-
     /** @param clock the sampler's */
     public NodeHistory(Duration fastInterval, LongSupplier clock) {
         this.fastInterval = fastInterval;

@@ -144,7 +144,7 @@ class NodeHistoryTest {
     /** Every slot of a sample has the same number: a copy taken halfway would show two. */
     @Test
     void copiesAreWholeWhileTheGpuIsSampled() throws InterruptedException {
-        NodeHistory live = new NodeHistory(Duration.ofMillis(100));
+        NodeHistory live = new NodeHistory(Duration.ofMillis(100), System::nanoTime);
         FrameListener writer = live.get();
         AtomicBoolean stop = new AtomicBoolean();
         AtomicReference<Throwable> failed = new AtomicReference<>();
