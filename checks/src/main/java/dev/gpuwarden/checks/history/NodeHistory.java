@@ -51,9 +51,4 @@ public final class NodeHistory implements Supplier<FrameListener> {
         }
         byName.put(now.selector(), trail);
     }
-
-    /** Returns the bytes of all rings. */
-    int bytes() {
-        return byName.values().stream().mapToInt(GpuSeries::bytes).sum();
-    }
 }

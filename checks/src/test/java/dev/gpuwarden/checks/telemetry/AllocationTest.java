@@ -45,7 +45,7 @@ class AllocationTest {
                 }
             };
             NodeSampler sampler = new NodeSampler(provider, settings, bus, now::get, launcher, history);
-            sampler.manager().step();
+            sampler.manager.step();
             turns(workers, now, 10);
 
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
