@@ -21,6 +21,7 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,11 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private static final int DEVICE_UNAVAILABLE = 46;
     private static final int UNSUPPORTED_PTX = 222;
     private static final int SYSTEM_NOT_READY = 802;
+
+    private static final Duration DEADLINE = Duration.ofMinutes(10);
+
+    /** The deadline of one piece of work of an invasive check. */
+    static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
 
     /**
      * The work of one measurement of some GPUs.
@@ -99,6 +105,16 @@ abstract class ComputeCheck<M> implements HealthCheck {
      * nothing yet.
      */
     void evaluateIncomplete(FindingBuilder builder, M measured) {}
+
+    @Override
+    public Duration deadline() {
+        return DEADLINE;
+    }
+
+    @Override
+    public GpuLoad load() {
+        return GpuLoad.INVASIVE;
+    }
 
     @Override
     public final List<Finding> run(CheckContext context) {

@@ -3,7 +3,6 @@ package dev.gpuwarden.checks.gpu;
 import com.google.auto.service.AutoService;
 import dev.gpuwarden.checks.gpu.GrowingWork.Sized;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.compute.Digest;
@@ -41,8 +40,6 @@ import java.util.stream.LongStream;
 @AutoService(HealthCheck.class)
 public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> {
 
-    private static final Duration DEADLINE = Duration.ofMinutes(10);
-    private static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
     private static final long SEED = 1;
     private static final long MEBIBYTE = 1L << 20;
 
@@ -131,16 +128,6 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
                         "gpumem", "GPU", "Memory holds what is written, and memory and FP64 units reach their rates.")
                 .every(Duration.ofHours(4))
                 .damped(1, 3);
-    }
-
-    @Override
-    public Duration deadline() {
-        return DEADLINE;
-    }
-
-    @Override
-    public GpuLoad load() {
-        return GpuLoad.INVASIVE;
     }
 
     @Override

@@ -4,7 +4,6 @@ import com.google.auto.service.AutoService;
 import dev.gpuwarden.checks.gpu.GrowingWork.Sized;
 import dev.gpuwarden.checks.gpu.RepeatedWork.Repetition;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.compute.Digest;
 import dev.gpuwarden.core.compute.ExpectedProduct;
@@ -34,8 +33,6 @@ import java.util.stream.IntStream;
 @AutoService(HealthCheck.class)
 public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured> {
 
-    private static final Duration DEADLINE = Duration.ofMinutes(10);
-    private static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
     private static final long SEED = 7;
     private static final int ROUNDS = 4;
 
@@ -93,16 +90,6 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
         return CheckInfo.of("gpu-results", "GPU", "Every GPU computes the same right results, as fast as equal boards.")
                 .every(Duration.ofHours(4))
                 .damped(1, 3);
-    }
-
-    @Override
-    public Duration deadline() {
-        return DEADLINE;
-    }
-
-    @Override
-    public GpuLoad load() {
-        return GpuLoad.INVASIVE;
     }
 
     @Override
