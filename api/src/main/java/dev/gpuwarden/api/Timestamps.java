@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /** The codec of instants on the wire. */
-final class Timestamps {
+public final class Timestamps {
 
     // timestamp.proto: years 1 to 9999
     private static final long FIRST_SECOND = -62_135_596_800L;
@@ -14,7 +14,7 @@ final class Timestamps {
 
     private Timestamps() {}
 
-    static Timestamp toWire(Instant time) {
+    public static Timestamp toWire(Instant time) {
         return Timestamp.newBuilder()
                 .setSeconds(time.getEpochSecond())
                 .setNanos(time.getNano())

@@ -1,5 +1,7 @@
 package dev.gpuwarden.api;
 
+import dev.gpuwarden.core.util.Text;
+
 /** Untrusted text: its size on the wire, and its safe display. */
 final class Utf8 {
 
@@ -43,7 +45,7 @@ final class Utf8 {
     /** Returns the index of the first character that no name may have; -1 where there is none. */
     static int firstUnprintable(String text) {
         for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
-            if (!printable(text.codePointAt(i))) {
+            if (!Text.isVisible(text.codePointAt(i))) {
                 return i;
             }
         }
@@ -67,22 +69,9 @@ final class Utf8 {
         StringBuilder shown = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
             int point = text.codePointAt(i);
-            boolean stays = printable(point) || point == '\n' || point == '\t';
+            boolean stays = Text.isVisible(point) || point == '\n' || point == '\t';
             shown.appendCodePoint(stays ? point : REPLACEMENT);
         }
         return shown.toString();
-    }
-
-    private static boolean printable(int point) {
-        return switch (Character.getType(point)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.PRIVATE_USE,
-                    Character.UNASSIGNED,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR -> false;
-            default -> true;
-        };
     }
 }

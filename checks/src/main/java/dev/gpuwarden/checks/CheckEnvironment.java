@@ -117,11 +117,6 @@ public record CheckEnvironment(
         return boot.notes(check);
     }
 
-    /** Returns the context of a check without a load on GPUs at the present time. */
-    Context context(NodeSnapshot node, CounterHistory counters, String check, Consumer<Progress> progress) {
-        return context(node, counters, check, false, progress, proven -> {});
-    }
-
     /**
      * Returns the context of one check at the present time.
      *

@@ -49,7 +49,7 @@ public final class CheckContexts {
 
     public static CheckContext context(NodeSnapshot snapshot, NodePaths paths, Limits limits) {
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths)
-                .context(snapshot, new CounterHistory(), "check", progress -> {});
+                .context(snapshot, new CounterHistory(), "check", false, progress -> {}, proven -> {});
     }
 
     /** Returns the same context with the node's drivers for work on GPUs. */
@@ -81,7 +81,7 @@ public final class CheckContexts {
     public static CheckContext computing(
             SimulatedNode node, NodeSnapshot snapshot, Limits limits, RateHistory rates, GpuAccess access) {
         return environment(node, snapshot, limits, rates, access)
-                .context(snapshot, new CounterHistory(), "check", progress -> {});
+                .context(snapshot, new CounterHistory(), "check", false, progress -> {}, proven -> {});
     }
 
     /** Returns the environment of checks on a node that is read once, in which they keep notes between their runs. */

@@ -1,5 +1,7 @@
 package dev.gpuwarden.cli;
 
+import dev.gpuwarden.core.health.Verdict;
+
 /** Exit codes of every command. */
 public final class ExitCode {
     /** Fit, or done. */
@@ -14,4 +16,13 @@ public final class ExitCode {
     public static final int WITHHELD = 4;
 
     private ExitCode() {}
+
+    /** Returns the code of a command that ends with a verdict. */
+    public static int of(Verdict verdict) {
+        return switch (verdict) {
+            case FIT -> OK;
+            case NOT_FIT -> NOT_FIT;
+            case UNDECIDED -> UNDECIDED;
+        };
+    }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.cli;
 
+import dev.gpuwarden.core.util.Text;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,27 +109,13 @@ public final class Table {
     public static String escape(String text) {
         StringBuilder safe = new StringBuilder(text.length());
         text.codePoints().forEach(c -> {
-            if (visible(c)) {
+            if (Text.isVisible(c)) {
                 safe.appendCodePoint(c);
             } else {
                 safe.append(String.format(Locale.ROOT, "\\u%04x", c));
             }
         });
         return safe.toString();
-    }
-
-    /** Returns whether a terminal shows this character, and neither interprets nor hides it. */
-    static boolean visible(int c) {
-        return switch (Character.getType(c)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.PRIVATE_USE,
-                    Character.UNASSIGNED,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR -> false;
-            default -> true;
-        };
     }
 
     /** Returns the number of terminal columns of a text: none for combining marks, two for wide characters. */

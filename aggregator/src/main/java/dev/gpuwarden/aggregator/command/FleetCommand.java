@@ -6,7 +6,6 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.health.Verdict;
 import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
@@ -66,15 +65,7 @@ public final class FleetCommand extends ClusterCommand.ReadCommand {
         Set<FleetState> shown = shown();
         FleetReport report = FleetReport.of(reader(api).snapshot(clock.instant()), selected, shown);
         show(report.tree(), out -> FleetTable.print(report, out));
-        return exitCode(report.verdict());
-    }
-
-    static int exitCode(Verdict verdict) {
-        return switch (verdict) {
-            case FIT -> ExitCode.OK;
-            case NOT_FIT -> ExitCode.NOT_FIT;
-            case UNDECIDED -> ExitCode.UNDECIDED;
-        };
+        return ExitCode.of(report.verdict());
     }
 
     private Set<FleetState> shown() {

@@ -17,24 +17,12 @@ import java.util.Optional;
  * Checks that ended together with the program while they had work on a GPU, such as by a crash in the driver. Each is a
  * fault, and that check does not run on that GPU while the fault is current: an operator clears it. Thread-safe.
  */
-public final class CrashedChecks {
+public record CrashedChecks(EventWriter writer, EventReader reader, String nodeName, Clock clock) {
 
     /** The check's name in events. */
     public static final String EVENT = "GpuCheckCrash";
 
     private static final System.Logger LOG = System.getLogger(CrashedChecks.class.getName());
-
-    private final EventWriter writer;
-    private final EventReader reader;
-    private final String nodeName;
-    private final Clock clock;
-
-    public CrashedChecks(EventWriter writer, EventReader reader, String nodeName, Clock clock) {
-        this.writer = writer;
-        this.reader = reader;
-        this.nodeName = nodeName;
-        this.clock = clock;
-    }
 
     /** Turns the records of an earlier run into faults. A record goes when its fault is stored. Blocks for the disk. */
     void report(InFlightRecords records) {

@@ -20,18 +20,12 @@ import java.util.regex.Pattern;
  * program finds is of a run that ended with the program. Each change is synced. Thread-safe, because no two runs of a
  * check on a GPU overlap.
  */
-final class InFlightRecords {
+record InFlightRecords(Path folder) {
 
     private static final Pattern NAME = Pattern.compile("([a-z0-9-]{1,64})@([A-Za-z0-9-]{1,64})\\.in-flight");
 
     private static final int MOST_RECORDS = 1024;
     private static final int MOST_BYTES = 64;
-
-    private final Path folder;
-
-    InFlightRecords(Path folder) {
-        this.folder = folder;
-    }
 
     /**
      * A check on a GPU that was in flight.

@@ -22,25 +22,14 @@ import java.util.function.BooleanSupplier;
  * result, or crashes, costs its result alone: what it had proven stands, and what the check keeps stays. A crash becomes a fault that keeps the
  * check off these GPUs.
  */
-public final class IsolatedCheck implements HealthCheck {
+public record IsolatedCheck(HealthCheck check, Isolation isolation, ChildCheck child, CrashedChecks crashed)
+        implements HealthCheck {
 
     /** The part of the deadline that is kept for the end of a child. */
     private static final Duration FOR_THE_END = Duration.ofSeconds(3);
 
     /** A child needs some seconds to start. With less time, the other GPUs are not measured once more. */
     private static final Duration SHORTEST = Duration.ofSeconds(20);
-
-    private final HealthCheck check;
-    private final Isolation isolation;
-    private final ChildCheck child;
-    private final CrashedChecks crashed;
-
-    public IsolatedCheck(HealthCheck check, Isolation isolation, ChildCheck child, CrashedChecks crashed) {
-        this.check = check;
-        this.isolation = isolation;
-        this.child = child;
-        this.crashed = crashed;
-    }
 
     @Override
     public CheckInfo info() {

@@ -15,20 +15,12 @@ import java.util.function.Supplier;
  * The memory that the cgroup of this process may still take; the kernel gives back what the cache of files takes. Reads the
  * limits of cgroup version 2 on each call.
  */
-public final class MemoryLimit implements Supplier<Reading<Long>> {
+public record MemoryLimit(Path ownCgroup, Path tree) implements Supplier<Reading<Long>> {
 
     private static final Set<String> CACHE = Set.of("inactive_file", "active_file");
 
-    private final Path ownCgroup;
-    private final Path tree;
-
     public MemoryLimit() {
         this(Path.of("/proc/self/cgroup"), Path.of("/sys/fs/cgroup"));
-    }
-
-    MemoryLimit(Path ownCgroup, Path tree) {
-        this.ownCgroup = ownCgroup;
-        this.tree = tree;
     }
 
     /** Returns the bytes left below the tightest limit of the cgroup and its parents; absent where there is none. */

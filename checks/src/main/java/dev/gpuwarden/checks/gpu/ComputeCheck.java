@@ -21,6 +21,7 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,52 +44,29 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private static final int UNSUPPORTED_PTX = 222;
     private static final int SYSTEM_NOT_READY = 802;
 
-    /** The work of one measurement of some GPUs. */
-    final class Work {
+    private static final Duration DEADLINE = Duration.ofMinutes(10);
 
-        private final ComputeDriver driver;
-        private final List<GpuSnapshot> gpus;
-        private final Proofs proofs;
-        private final BooleanSupplier stopped;
-        private final Supplier<List<Reading<Long>>> celsius;
-        private final Reports reports;
+    /** The deadline of one piece of work of an invasive check. */
+    static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
 
-        Work(
-                ComputeDriver driver,
-                List<GpuSnapshot> gpus,
-                Proofs proofs,
-                BooleanSupplier stopped,
-                Supplier<List<Reading<Long>>> celsius,
-                Reports reports) {
-            this.driver = driver;
-            this.gpus = gpus;
-            this.proofs = proofs;
-            this.stopped = stopped;
-            this.celsius = celsius;
-            this.reports = reports;
-        }
-
-        ComputeDriver driver() {
-            return driver;
-        }
+    /**
+     * The work of one measurement of some GPUs.
+     *
+     * @param stopped asked often and by several threads: true ends the work soon, and the results count as incomplete
+     * @param celsius returns the temperatures of the GPUs now, in the order of the UUIDs
+     * @param reports receives progress, see {@link CheckContext#progress}
+     */
+    record Work<M>(
+            ComputeCheck<M> check,
+            ComputeDriver driver,
+            List<GpuSnapshot> gpus,
+            Proofs proofs,
+            BooleanSupplier stopped,
+            Supplier<List<Reading<Long>>> celsius,
+            Reports reports) {
 
         List<String> uuids() {
             return gpus.stream().map(gpu -> gpu.identity().selector()).toList();
-        }
-
-        /** Asked often and by several threads: true ends the work soon, and the results count as incomplete. */
-        BooleanSupplier stopped() {
-            return stopped;
-        }
-
-        /** Returns the temperatures of the GPUs now, in the order of the UUIDs. */
-        Supplier<List<Reading<Long>>> celsius() {
-            return celsius;
-        }
-
-        /** Returns the receiver of progress, see {@link CheckContext#progress}. */
-        Reports reports() {
-            return reports;
         }
 
         /**
@@ -97,7 +75,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
          * @param gpu its place among the UUIDs
          */
         void soFar(int gpu, M measured) {
-            proofs.add(gpus.get(gpu), builder -> evaluateIncomplete(builder, measured));
+            proofs.add(gpus.get(gpu), builder -> check.evaluateIncomplete(builder, measured));
         }
 
         /** Reports those of these results that are there, and returns all of them. */
@@ -117,7 +95,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
     }
 
     /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
-    abstract List<Reading<M>> measure(Work work);
+    abstract List<Reading<M>> measure(Work<M> work);
 
     /** Adds the parts of one GPU's finding. The siblings are the measurements of equal boards. */
     abstract void evaluate(FindingBuilder builder, M measured, List<M> siblings);
@@ -127,6 +105,16 @@ abstract class ComputeCheck<M> implements HealthCheck {
      * nothing yet.
      */
     void evaluateIncomplete(FindingBuilder builder, M measured) {}
+
+    @Override
+    public Duration deadline() {
+        return DEADLINE;
+    }
+
+    @Override
+    public GpuLoad load() {
+        return GpuLoad.INVASIVE;
+    }
 
     @Override
     public final List<Finding> run(CheckContext context) {
@@ -178,7 +166,8 @@ abstract class ComputeCheck<M> implements HealthCheck {
             Reading<M> same = Reading.absent(none.cause(), none.code(), none.detail());
             return gpus.stream().map(gpu -> same).toList();
         }
-        return measure(new Work(
+        return measure(new Work<>(
+                this,
                 driver.asOptional().orElseThrow(),
                 gpus,
                 proofs,

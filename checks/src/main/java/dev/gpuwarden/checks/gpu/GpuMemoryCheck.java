@@ -3,7 +3,6 @@ package dev.gpuwarden.checks.gpu;
 import com.google.auto.service.AutoService;
 import dev.gpuwarden.checks.gpu.GrowingWork.Sized;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.compute.Digest;
@@ -41,8 +40,6 @@ import java.util.stream.LongStream;
 @AutoService(HealthCheck.class)
 public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> {
 
-    private static final Duration DEADLINE = Duration.ofMinutes(10);
-    private static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
     private static final long SEED = 1;
     private static final long MEBIBYTE = 1L << 20;
 
@@ -134,17 +131,7 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
     }
 
     @Override
-    public Duration deadline() {
-        return DEADLINE;
-    }
-
-    @Override
-    public GpuLoad load() {
-        return GpuLoad.INVASIVE;
-    }
-
-    @Override
-    List<Reading<Measured>> measure(Work given) {
+    List<Reading<Measured>> measure(Work<Measured> given) {
         ComputeDriver driver = given.driver();
         List<String> uuids = given.uuids();
         GrowingWork growing = new GrowingWork(System::nanoTime);

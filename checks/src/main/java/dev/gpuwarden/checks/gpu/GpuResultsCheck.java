@@ -4,7 +4,6 @@ import com.google.auto.service.AutoService;
 import dev.gpuwarden.checks.gpu.GrowingWork.Sized;
 import dev.gpuwarden.checks.gpu.RepeatedWork.Repetition;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.compute.Digest;
 import dev.gpuwarden.core.compute.ExpectedProduct;
@@ -34,8 +33,6 @@ import java.util.stream.IntStream;
 @AutoService(HealthCheck.class)
 public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured> {
 
-    private static final Duration DEADLINE = Duration.ofMinutes(10);
-    private static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
     private static final long SEED = 7;
     private static final int ROUNDS = 4;
 
@@ -96,17 +93,7 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
     }
 
     @Override
-    public Duration deadline() {
-        return DEADLINE;
-    }
-
-    @Override
-    public GpuLoad load() {
-        return GpuLoad.INVASIVE;
-    }
-
-    @Override
-    List<Reading<Measured>> measure(Work given) {
+    List<Reading<Measured>> measure(Work<Measured> given) {
         ComputeDriver driver = given.driver();
         List<String> uuids = given.uuids();
         given.reports().progress("products on cold GPUs", 0, 2);
@@ -145,7 +132,7 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
 
     /** Returns the products of all GPUs, immediately. The digest of a right one costs the host time, so only a wrong one is judged now. */
     private static List<Reading<Repetition<ProductResult>>> first(
-            ComputeCheck<Measured>.Work given,
+            Work<Measured> given,
             ProductWork work,
             Predicate<ProductResult> right,
             Function<ProductWork, Digest> expected) {

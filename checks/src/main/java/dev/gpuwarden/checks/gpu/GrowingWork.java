@@ -14,15 +14,9 @@ import java.util.function.Predicate;
  * the host's clock. A GPU that cannot take the next size keeps its result of the size before, and so does one whose
  * result is wrong.
  */
-final class GrowingWork {
+record GrowingWork(LongSupplier nanos) {
 
     private static final long LONG_ENOUGH_NANOS = Duration.ofMillis(100).toNanos();
-
-    private final LongSupplier nanos;
-
-    GrowingWork(LongSupplier nanos) {
-        this.nanos = nanos;
-    }
 
     /** The result of one GPU, and the size of work that it is of. */
     record Sized<W, R>(W work, Reading<R> result) {}

@@ -76,7 +76,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieRates> {
     }
 
     @Override
-    List<Reading<PcieRates>> measure(Work work) {
+    List<Reading<PcieRates>> measure(Work<PcieRates> work) {
         ComputeDriver driver = work.driver();
         List<String> uuids = work.uuids();
         Reports reports = work.reports();

@@ -17,20 +17,13 @@ import java.util.function.Supplier;
 /**
  * The same work again and again, while GPUs become warm: until no temperature has risen for some time. Each repetition is
  * a result with its temperature. The first wrong one and the last one are kept.
+ *
+ * @param level time without a rise of any temperature after which the work ends; at least one repetition runs
  */
-final class RepeatedWork {
+record RepeatedWork(LongSupplier nanos, Duration level) {
 
     /** A bound for a GPU whose temperature creeps up for minutes. */
     private static final Duration MOST = Duration.ofSeconds(20);
-
-    private final LongSupplier nanos;
-    private final Duration level;
-
-    /** @param level time without a rise of any temperature after which the work ends; at least one repetition runs */
-    RepeatedWork(LongSupplier nanos, Duration level) {
-        this.nanos = nanos;
-        this.level = level;
-    }
 
     /**
      * A result of one repetition.

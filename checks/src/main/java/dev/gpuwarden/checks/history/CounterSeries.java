@@ -86,8 +86,4 @@ final class CounterSeries {
         }
         return Reading.of(sum);
     }
-
-    int bytes() {
-        return ring.bytes() + last.length * (Long.BYTES + 3 * Integer.BYTES);
-    }
 }

@@ -80,8 +80,4 @@ final class FlagSeries {
         }
         return Reading.of((double) with / all);
     }
-
-    int bytes() {
-        return ring.bytes();
-    }
 }

@@ -143,12 +143,6 @@ final class GpuSeries implements FrameListener, GpuHistory {
         return samples.copy();
     }
 
-    /** Returns the bytes of its rings; the objects around them use a few hundred bytes more. */
-    synchronized int bytes() {
-        CounterSeries trail = links;
-        return counters.bytes() + reasons.bytes() + samples.bytes() + (trail == null ? 0 : trail.bytes());
-    }
-
     private int now() {
         return TimeStep.of(clock.getAsLong());
     }

@@ -20,10 +20,6 @@ public final class NodeHistory implements Supplier<FrameListener> {
     private final Duration fastInterval;
     private final Map<String, GpuSeries> byName = new ConcurrentHashMap<>();
 
-    public NodeHistory(Duration fastInterval) {
-        this(fastInterval, System::nanoTime);
-    }
-
     /** @param clock the sampler's */
     public NodeHistory(Duration fastInterval, LongSupplier clock) {
         this.fastInterval = fastInterval;
@@ -54,10 +50,5 @@ public final class NodeHistory implements Supplier<FrameListener> {
             byName.remove(before.selector(), trail);
         }
         byName.put(now.selector(), trail);
-    }
-
-    /** Returns the bytes of all rings. */
-    int bytes() {
-        return byName.values().stream().mapToInt(GpuSeries::bytes).sum();
     }
 }

@@ -69,10 +69,6 @@ public final class RecentSamples {
         return new RecentSamples(ring.copy(), closestNanos);
     }
 
-    int bytes() {
-        return ring.bytes();
-    }
-
     /** Returns the readings that a sample has. */
     public static List<GpuMetric> metrics() {
         return METRICS;

@@ -63,10 +63,6 @@ final class RingBuffer {
         cells[at + 1] = (int) (value >>> 32);
     }
 
-    int bytes() {
-        return cells.length * Integer.BYTES;
-    }
-
     private int at(int age, int cell) {
         int row = newest - age;
         return (row < 0 ? row + rows : row) * width + cell;

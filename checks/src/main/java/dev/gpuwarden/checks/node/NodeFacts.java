@@ -14,19 +14,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Properties of the node that are visible to this program. */
-public final class NodeFacts {
+public record NodeFacts(NodePaths paths) {
 
     /** The inode of the first PID namespace (linux/proc_ns.h, PROC_PID_INIT_INO). */
     private static final String INIT_PID_NAMESPACE = "pid:[4026531836]";
 
     /** The part of /proc/cpuinfo that is read: more than the first processor. */
     private static final int CPU_BYTES = 8192;
-
-    private final NodePaths paths;
-
-    public NodeFacts(NodePaths paths) {
-        this.paths = paths;
-    }
 
     /** Returns "host", or "private" if processes of other containers are invisible. */
     public Reading<String> pidNamespace() {

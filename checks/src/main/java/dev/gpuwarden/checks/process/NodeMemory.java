@@ -17,13 +17,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Attributes each GPU's memory to its holders. Thread-safe; reads /proc, never waits for the driver. */
-public final class NodeMemory {
-
-    private final ProcessOwners owners;
-
-    public NodeMemory(ProcessOwners owners) {
-        this.owners = owners;
-    }
+public record NodeMemory(ProcessOwners owners) {
 
     /** Returns one entry for each GPU, in the snapshot's order. */
     public List<GpuMemoryUse> attribute(NodeSnapshot node) {

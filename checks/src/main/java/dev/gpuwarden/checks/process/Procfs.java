@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /** The node's /proc, read in bounded pieces. Paths consist of numbers and of names from this file, never of data read. */
-final class Procfs {
+record Procfs(Path root) {
 
     private static final int STAT_BYTES = 4096;
     private static final int COMM_BYTES = 256;
@@ -29,12 +29,6 @@ final class Procfs {
     private static final String NAMESPACES = "NSpid:";
     private static final Path OWN = Path.of("/proc/self");
     private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,8}");
-
-    private final Path root;
-
-    Procfs(Path root) {
-        this.root = root;
-    }
 
     /** Returns the start in ticks since boot, which distinguishes the process from a later one with the same PID. */
     Reading<Long> startTicks(int pid) {

@@ -44,9 +44,9 @@ public final class NodeSampler implements AutoCloseable {
     private final LongSupplier clock;
     private final ThreadLauncher launcher;
     private final SamplerCounters counters;
-    private final DriverManager manager;
+    final DriverManager manager;
     private final long epoch;
-    private final PauseDetector pauses;
+    final PauseDetector pauses;
     private final ProcessWatch watch = new ProcessWatch();
     private final MemoryWatch memoryWatch = new MemoryWatch();
     private volatile Runnable whenChanged = () -> {};
@@ -306,15 +306,6 @@ public final class NodeSampler implements AutoCloseable {
         return manager.driver()
                 .map(open -> Reading.of(open.cgroupLimits()))
                 .orElse(Reading.absent(Absence.PENDING, 0, "the driver is not open"));
-    }
-
-    /** For tests that take the steps themselves. */
-    DriverManager manager() {
-        return manager;
-    }
-
-    PauseDetector pauses() {
-        return pauses;
     }
 
     /** Stops within about a second. Threads that hang in the driver are left behind. */

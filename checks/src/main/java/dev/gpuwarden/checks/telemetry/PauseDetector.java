@@ -33,7 +33,9 @@ final class PauseDetector implements Runnable {
     private static final long REPORT_INTERVAL = TimeUnit.MINUTES.toNanos(1);
 
     private final LongSupplier clock;
-    private final long tick;
+    /** The planned interval of ticks. */
+    final long tick;
+
     private final long slack;
     /** Shorter pauses make no call late, and are usual while a program starts. */
     private final long shown;
@@ -61,11 +63,6 @@ final class PauseDetector implements Runnable {
         this.shown = Math.max(deadline.toNanos() - tick, slack);
         this.tickedAt = clock.getAsLong();
         this.reportedAt = tickedAt - REPORT_INTERVAL;
-    }
-
-    /** Returns the planned interval of ticks. */
-    long tickNanos() {
-        return tick;
     }
 
     @Override

@@ -12,7 +12,6 @@ final class SamplerCounters implements SamplerStats {
 
     private static final long LONGEST_MICROS = TimeUnit.HOURS.toMicros(1);
 
-    private final AtomicLongArray turns = new AtomicLongArray(Work.values().length);
     private final AtomicLongArray overruns = new AtomicLongArray(Work.values().length);
     private final Histogram[] durations = new Histogram[Work.values().length];
     final AtomicLong hungTurns = new AtomicLong();
@@ -29,17 +28,11 @@ final class SamplerCounters implements SamplerStats {
     }
 
     void turn(Work work, long durationNanos) {
-        turns.incrementAndGet(work.ordinal());
         durations[work.ordinal()].recordValue(Math.min(Math.max(durationNanos, 0) / 1000, LONGEST_MICROS));
     }
 
     void overrun(Work work, long missed) {
         overruns.addAndGet(work.ordinal(), missed);
-    }
-
-    @Override
-    public long turns(Work work) {
-        return turns.get(work.ordinal());
     }
 
     @Override

@@ -19,9 +19,6 @@ public interface SamplerStats {
         }
     }
 
-    /** Returns the turns that ended, of all GPUs. */
-    long turns(Work work);
-
     /** Returns the turns that were skipped because the one before, or the machine, was late. */
     long overruns(Work work);
 

@@ -217,11 +217,6 @@ public final class SamplingSettings {
         return watching;
     }
 
-    public SamplingSettings withSamplerPath(SamplerPath path) {
-        samplerPath = path;
-        return this;
-    }
-
     /** Sets how fast changes of the driver and of the set of GPUs are noticed. */
     public SamplingSettings withPatience(Duration inventory, Duration open, Duration retry, Duration recovery) {
         inventoryInterval = inventory;

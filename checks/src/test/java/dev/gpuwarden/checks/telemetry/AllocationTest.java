@@ -33,8 +33,8 @@ class AllocationTest {
             Duration never = Duration.ofDays(1);
             SamplingSettings settings = SamplingSettings.of(
                             Duration.ofSeconds(1), Duration.ofSeconds(2), never, Duration.ofSeconds(2))
-                    .withSamplerPath(SamplerPath.JNI)
                     .withLibraryPath(node.libraryPath().toString());
+            settings.samplerPath = SamplerPath.JNI;
             DriverProvider provider =
                     ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
             PciBus bus = new PciBus(NodePaths.of(node.procfs(), node.sysfs(), Path.of("/nonexistent")));
@@ -45,7 +45,7 @@ class AllocationTest {
                 }
             };
             NodeSampler sampler = new NodeSampler(provider, settings, bus, now::get, launcher, history);
-            sampler.manager().step();
+            sampler.manager.step();
             turns(workers, now, 10);
 
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -54,8 +54,10 @@ class AllocationTest {
             long allocated = threads.getCurrentThreadAllocatedBytes() - before;
 
             assertThat(sampler.snapshot().gpus()).allMatch(gpu -> gpu.state() == GpuState.ANSWERING);
-            assertThat(sampler.stats().turns(Work.FAST)).isEqualTo(8L * (TURNS + 10));
-            assertThat(sampler.stats().turns(Work.SLOW)).isGreaterThan(8L * TURNS / 2);
+            assertThat(sampler.stats().durationsMicros(Work.FAST).getTotalCount())
+                    .isEqualTo(8L * (TURNS + 10));
+            assertThat(sampler.stats().durationsMicros(Work.SLOW).getTotalCount())
+                    .isGreaterThan(8L * TURNS / 2);
             assertThat(allocated).isZero();
             sampler.snapshot()
                     .gpus()

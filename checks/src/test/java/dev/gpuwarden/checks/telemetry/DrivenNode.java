@@ -37,7 +37,7 @@ public final class DrivenNode implements AutoCloseable {
             }
         };
         sampler = new NodeSampler(provider, settings, bus, now::get, launcher, history);
-        sampler.manager().step();
+        sampler.manager.step();
     }
 
     /** Samples for this time. */

@@ -29,7 +29,7 @@ class DriverManagerTest {
     @Test
     void absentDriverIsTriedAgain() {
         node.opening = new Opening.Unavailable<>(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2");
-        long next = node.sampler.manager().step();
+        long next = node.sampler.manager.step();
         assertThat(driver()).isEqualTo(new DriverState.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2"));
         assertThat(next - node.now).isEqualTo(Duration.ofSeconds(10).toNanos());
 
@@ -56,13 +56,13 @@ class DriverManagerTest {
     @Test
     void driverWithoutAListIsSilentAndTriedAgain() {
         node.driver.listed = Reading.absent(Absence.FAILED, 999, "nvmlDeviceGetCount_v2");
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         assertThat(driver())
                 .isEqualTo(
                         new DriverState.Silent(FakeDriver.INFO, "nvmlDeviceGetCount_v2: the call failed (code 999)"));
         node.list("GPU-a");
         node.pass(Duration.ofSeconds(10));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         assertThat(driver()).isInstanceOf(DriverState.Running.class);
     }
 
@@ -72,7 +72,7 @@ class DriverManagerTest {
         node.workers.forEach(GpuWorker::turn);
         node.list("GPU-b");
         node.pass(Duration.ofSeconds(60));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
 
         // GPU-b moved to index 0 and keeps its readings; GPU-a is listed behind.
         assertThat(node.gpu(0).identity().selector()).isEqualTo("GPU-b");
@@ -86,7 +86,7 @@ class DriverManagerTest {
 
         node.list("GPU-a", "GPU-b");
         node.pass(Duration.ofSeconds(60));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         assertThat(node.workers).hasSize(3);
         node.workers.get(2).turn();
         assertThat(node.gpu(0).identity().selector()).isEqualTo("GPU-a");
@@ -99,7 +99,7 @@ class DriverManagerTest {
         node.driver.broken.put(1, Absence.GPU_LOST);
         node.workers.forEach(GpuWorker::turn);
         node.pass(Duration.ofSeconds(30));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         assertThat(node.stats().reinitialisations()).isZero();
 
         node.driver.duringReinitialise = () -> {
@@ -111,7 +111,7 @@ class DriverManagerTest {
             assertThat(node.driver.calls).isEmpty();
         };
         node.pass(Duration.ofSeconds(30));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         assertThat(node.stats().reinitialisations()).isEqualTo(1);
         node.pass(Duration.ofSeconds(30));
         node.workers.forEach(GpuWorker::turn);
@@ -126,7 +126,7 @@ class DriverManagerTest {
         node.workers.get(0).turn();
         for (int minute = 0; minute < 600; minute++) {
             node.pass(Duration.ofMinutes(1));
-            node.sampler.manager().step();
+            node.sampler.manager.step();
         }
         assertThat(node.stats().reinitialisations()).isBetween(10L, 20L);
     }
@@ -141,7 +141,7 @@ class DriverManagerTest {
                 node.pass(Duration.ofMinutes(1));
                 node.supervise();
                 node.driver.calls.clear();
-                node.sampler.manager().step();
+                node.sampler.manager.step();
                 assertThat(node.driver.calls).isEmpty();
             }
         });
@@ -156,9 +156,9 @@ class DriverManagerTest {
         node.driver.listed = Reading.absent(Absence.FAILED, 1, "nvmlDeviceGetCount_v2");
         node.driver.reinitialised = Reading.absent(Absence.FAILED, 18, "nvmlInit_v2");
         node.pass(Duration.ofMinutes(1));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         node.pass(Duration.ofSeconds(10));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         assertThat(driver())
                 .isEqualTo(new DriverState.Unavailable(
                         Reason.VERSION_MISMATCH, 18, "nvmlInit_v2: the call failed (code 18)"));
@@ -167,7 +167,7 @@ class DriverManagerTest {
 
         node.list("GPU-a");
         node.pass(Duration.ofSeconds(10));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
         node.workers.get(1).turn();
         assertThat(driver()).isInstanceOf(DriverState.Running.class);
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);

@@ -29,7 +29,7 @@ class ReleasedGpusTest {
 
     private void step() {
         node.pass(Duration.ofSeconds(10));
-        node.sampler.manager().step();
+        node.sampler.manager.step();
     }
 
     private DriverState driver() {

@@ -218,7 +218,7 @@ class SupervisionTest {
         restarted.driver.listed =
                 Reading.of(List.of(first, GpuIdentity.unknown(1, new Reading.Absent<>(Absence.GPU_LOST, 15, ""))));
         restarted.driver.broken.put(1, Absence.GPU_LOST);
-        restarted.sampler.manager().step();
+        restarted.sampler.manager.step();
         restarted.workers.get(1).turn();
         assertThat(restarted.sampler.stateChanges(restarted.now))
                 .as("neither its names nor the other's are known")

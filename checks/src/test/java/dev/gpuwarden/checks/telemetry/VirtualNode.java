@@ -55,7 +55,7 @@ final class VirtualNode implements DriverProvider {
     /** Opens the driver and lists its GPUs. */
     VirtualNode opened(String... uuids) {
         list(uuids);
-        sampler.manager().step();
+        sampler.manager.step();
         return this;
     }
 
@@ -83,8 +83,8 @@ final class VirtualNode implements DriverProvider {
     void pass(Duration time) {
         long end = now + time.toNanos();
         while (end - now > 0) {
-            now = Math.min(end, now + sampler.pauses().tickNanos());
-            sampler.pauses().tick(now);
+            now = Math.min(end, now + sampler.pauses.tick);
+            sampler.pauses.tick(now);
         }
     }
 

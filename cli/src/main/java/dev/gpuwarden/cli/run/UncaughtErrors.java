@@ -9,15 +9,9 @@ import java.util.function.IntConsumer;
  * Ends a long-running program when an {@link Error} ends one of its threads. The program without that thread would seem well and do part
  * of its work; its supervisor starts it again. An exception that ends a thread is logged.
  */
-public final class UncaughtErrors implements Thread.UncaughtExceptionHandler {
+public record UncaughtErrors(IntConsumer end) implements Thread.UncaughtExceptionHandler {
 
     private static final System.Logger LOG = System.getLogger(UncaughtErrors.class.getName());
-
-    private final IntConsumer end;
-
-    UncaughtErrors(IntConsumer end) {
-        this.end = end;
-    }
 
     /** Applies to every thread of this process that has no handler of its own. */
     @SuppressForbidden("ends the process without the shutdown hooks, which wait for threads, one of which is gone")

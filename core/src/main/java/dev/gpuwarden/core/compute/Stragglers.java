@@ -5,7 +5,6 @@ import dev.gpuwarden.core.model.Reading;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.OptionalDouble;
 
 /**
  * The decision which GPUs fall behind: in the same run behind equal boards, and behind their own earlier rates. A higher rate is always
@@ -49,7 +48,7 @@ public final class Stragglers {
 
     private static StragglerVerdict judge(Sample sample, List<Sample> samples, Limits limits, String unit) {
         if (sample.rate() instanceof Reading.Absent<Double> why) {
-            return verdict(sample, Outcome.UNDECIDED, List.of(), "no rate: " + why.text());
+            return new StragglerVerdict(Outcome.UNDECIDED, sample.gpu() + ": no rate: " + why.text());
         }
         double rate = sample.rate().asOptional().orElseThrow();
         List<Double> siblings = samples.stream()
@@ -79,17 +78,7 @@ public final class Stragglers {
             parts.add("only " + sample.history().size() + " of " + limits.leastHistory() + " earlier rates");
         }
         Outcome outcome = slow ? Outcome.SLOW : compared ? Outcome.EVEN : Outcome.UNDECIDED;
-        return verdict(sample, outcome, siblings, String.join("; ", parts));
-    }
-
-    private static StragglerVerdict verdict(Sample sample, Outcome outcome, List<Double> siblings, String text) {
-        return new StragglerVerdict(
-                sample.gpu(),
-                outcome,
-                siblings.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(median(siblings)),
-                siblings.size(),
-                sample.history().isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(median(sample.history())),
-                sample.gpu() + ": " + text);
+        return new StragglerVerdict(outcome, sample.gpu() + ": " + String.join("; ", parts));
     }
 
     private static String share(double rate, List<Double> others, String whose, double limit, String unit) {

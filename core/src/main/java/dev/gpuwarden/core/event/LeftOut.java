@@ -45,8 +45,4 @@ public record LeftOut(List<Share> shares) {
     public boolean isEmpty() {
         return shares.isEmpty();
     }
-
-    public long reports() {
-        return shares.stream().mapToLong(Share::reports).sum();
-    }
 }

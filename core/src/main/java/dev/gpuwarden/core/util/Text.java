@@ -20,6 +20,20 @@ public final class Text {
         return truncate(plain ? text : UNPRINTABLE.matcher(text).replaceAll(" "), most);
     }
 
+    /** Returns whether a terminal shows this character, and neither interprets nor hides it. */
+    public static boolean isVisible(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+
     /**
      * Returns the text, or its beginning and an ellipsis where it is longer than the limit.
      *

@@ -66,7 +66,7 @@ final class DaemonParts {
         this.settings = settings;
         this.cluster = cluster;
         this.closer = closer;
-        history = new NodeHistory(settings.sampling.fastInterval());
+        history = new NodeHistory(settings.sampling.fastInterval(), System::nanoTime);
         sampler = closer.add(new NodeSampler(
                 settings.provider.get(),
                 settings.sampling
@@ -75,7 +75,7 @@ final class DaemonParts {
                 new PciBus(settings.paths),
                 history));
         sampler.start();
-        Logging.rewrite(new GpuLabeler(sampler::snapshot));
+        Logging.rewrite(new GpuLabeler(sampler::snapshot, System::nanoTime));
         // The driver opens during this. Parts that send events come after the store, and so close before it.
         store = closer.add(EventStore.open(settings.events, Clock.systemUTC()));
         sampler.useIdentities(new GpuIdentityStore(store.gpus(), store::keepGpus));

@@ -35,10 +35,6 @@ final class GpuLabeler implements UnaryOperator<String> {
     private final Map<String, String> names = new ConcurrentHashMap<>();
     private final AtomicLong askedAt;
 
-    GpuLabeler(Supplier<NodeSnapshot> node) {
-        this(node, System::nanoTime);
-    }
-
     GpuLabeler(Supplier<NodeSnapshot> node, LongSupplier nanoTime) {
         this.node = node;
         this.nanoTime = nanoTime;

@@ -15,6 +15,7 @@ import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.PartCollectors;
 import dev.gpuwarden.daemon.metrics.VramCollector;
 import dev.gpuwarden.daemon.store.EventStore;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -30,24 +31,29 @@ final class NodeCollectors {
         CheckRunner checks = parts.checks;
         EventStore store = parts.store;
         List<Collector> collectors = new ArrayList<>(List.of(
-                new CheckCollector(checks::results, store::faults),
+                new Collector("check", new CheckCollector(checks::results, store::faults)::collect),
                 PartCollectors.checkSets(checks.planned()),
                 PartCollectors.store(store::status),
-                new EventCollector(store::counts, store::faults),
+                new Collector("event", new EventCollector(store::counts, store::faults)::collect),
                 PartCollectors.kernelLog(parts.kernelLog::stats),
                 PartCollectors.sinks(parts.sending),
                 PartCollectors.web(web)));
         parts.calls.map(GrpcServer::stats).map(PartCollectors::grpc).ifPresent(collectors::add);
         parts.cluster.map(target -> PartCollectors.kubernetes(target::stats)).ifPresent(collectors::add);
-        parts.vram.map(monitor -> new VramCollector(monitor::statuses)).ifPresent(collectors::add);
+        parts.vram
+                .map(monitor ->
+                        new Collector("vram", new VramCollector(monitor::statuses, InstantSource.system())::collect))
+                .ifPresent(collectors::add);
         parts.repairs.map(repair -> PartCollectors.repairs(repair::status)).ifPresent(collectors::add);
         if (wanted.dcgmNames()) {
-            collectors.add(
-                    new DcgmCollector(node::get, parts.kernelLog::lastXids, new CachedGpuHolders(parts.holders)));
+            DcgmCollector dcgm =
+                    new DcgmCollector(node::get, parts.kernelLog::lastXids, new CachedGpuHolders(parts.holders));
+            collectors.add(new Collector("dcgm", dcgm::collect));
         }
         if (wanted.autopilot()) {
-            collectors.add(
-                    new AutopilotCollector(node::get, NodeFacts.cpuModel(parts.settings.paths), checks::results));
+            AutopilotCollector autopilot =
+                    new AutopilotCollector(node::get, NodeFacts.cpuModel(parts.settings.paths), checks::results);
+            collectors.add(new Collector("autopilot", autopilot::collect));
         }
         return collectors;
     }

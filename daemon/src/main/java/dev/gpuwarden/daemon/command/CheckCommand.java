@@ -182,7 +182,7 @@ public final class CheckCommand extends CheckingCommand {
             write(report, page ? page(seen, snapshot.get()) : Output.json(seen.tree()));
         }
         show(seen.tree(), out -> seen.print(out, !names.contains(ALL)));
-        return ScanCommand.exitCode(seen.summary().verdict());
+        return ExitCode.of(seen.summary().verdict());
     }
 
     /** Returns the daemon's results; empty if the command line has settings, because the daemon has its own. */

@@ -61,8 +61,6 @@ import picocli.CommandLine.Mixin;
 /** A command that runs checks once on this node. */
 abstract class CheckingCommand extends NodeCommand {
 
-    static final Duration SHORTEST_DEADLINE = Duration.ofSeconds(1);
-
     private static final CheckInfo SCAN = CheckInfo.of("scan", "NODE", "The scan of the node ends in time.");
 
     private static final Duration MOST_FOR_KERNEL_LOGS = Duration.ofSeconds(3);

@@ -64,15 +64,7 @@ public final class ScanCommand extends CheckingCommand {
         Run run = runChecks(checks.plan(checks.all(node.get()), GpuLoad.NONE), Optional.ofNullable(deadline));
         Report report = Report.of(run.node(), run.results());
         show(report.tree(), report::print);
-        return exitCode(report.verdict());
-    }
-
-    static int exitCode(Verdict verdict) {
-        return switch (verdict) {
-            case FIT -> ExitCode.OK;
-            case NOT_FIT -> ExitCode.NOT_FIT;
-            case UNDECIDED -> ExitCode.UNDECIDED;
-        };
+        return ExitCode.of(report.verdict());
     }
 
     /** The results of a scan as a tree for JSON and YAML: gpuwarden.scan/v1, see docs/reference/scan-json.md. Pure. */

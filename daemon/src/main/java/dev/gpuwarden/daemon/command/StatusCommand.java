@@ -5,6 +5,7 @@ import dev.gpuwarden.api.v1.GetNodeRequest;
 import dev.gpuwarden.api.v1.ListChecksRequest;
 import dev.gpuwarden.api.v1.ListFaultsRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
+import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
@@ -41,7 +42,7 @@ public final class StatusCommand extends ClientCommand {
                 daemon.listChecks(ListChecksRequest.getDefaultInstance()).getChecksList(),
                 storing(node));
         show(report.tree(), out -> new StatusText(report).print(clock.instant(), out));
-        return ScanCommand.exitCode(report.verdict());
+        return ExitCode.of(report.verdict());
     }
 
     /** Returns whether events can be stored. The daemon reports it through the health service, which reporters use too. */

@@ -149,12 +149,4 @@ public final class GrpcOptions {
     Set<Integer> admins() {
         return Set.copyOf(adminUids);
     }
-
-    /** Returns options with this socket only and no TCP, for tests and embedding. */
-    public static GrpcOptions on(Path socket) {
-        GrpcOptions options = new GrpcOptions();
-        options.socket = socket.toString();
-        options.eventsSocket = NONE;
-        return options;
-    }
 }

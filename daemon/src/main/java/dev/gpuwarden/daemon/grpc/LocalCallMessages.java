@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
-import com.google.protobuf.Timestamp;
+import dev.gpuwarden.api.Timestamps;
 import dev.gpuwarden.api.v1.Reservation;
 import dev.gpuwarden.api.v1.VramGpuName;
 import dev.gpuwarden.api.v1.VramNotice;
@@ -8,7 +8,6 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.vram.notice.Notice;
 import dev.gpuwarden.daemon.vram.reserve.Progress;
-import java.time.Instant;
 
 /** Messages of the watchdog to processes of this node. */
 final class LocalCallMessages {
@@ -29,7 +28,7 @@ final class LocalCallMessages {
                 .setReason(Text.truncate(now.reason(), SENTENCE))
                 .setTenant(Text.truncate(now.tenant(), NAME))
                 .setUnusedBytes(now.unusedBytes())
-                .setUntil(toWire(now.until()));
+                .setUntil(Timestamps.toWire(now.until()));
         now.gpu().ifPresent(gpu -> wire.setGpu(toWire(gpu)));
         return wire.build();
     }
@@ -48,7 +47,7 @@ final class LocalCallMessages {
                 .setUsedBytes(notice.usedBytes())
                 .setBudgetBytes(notice.budgetBytes())
                 .setReason(Text.truncate(notice.reason(), SENTENCE))
-                .setAt(toWire(notice.at()))
+                .setAt(Timestamps.toWire(notice.at()))
                 .build();
     }
 
@@ -56,13 +55,6 @@ final class LocalCallMessages {
         return VramGpuName.newBuilder()
                 .setIndex(gpu.index())
                 .setUuid(gpu.selector())
-                .build();
-    }
-
-    private static Timestamp toWire(Instant time) {
-        return Timestamp.newBuilder()
-                .setSeconds(time.getEpochSecond())
-                .setNanos(time.getNano())
                 .build();
     }
 }

@@ -6,6 +6,7 @@ import dev.gpuwarden.api.GpuCodec;
 import dev.gpuwarden.api.HealthEventCodec;
 import dev.gpuwarden.api.MemoryCodec;
 import dev.gpuwarden.api.NodeCodec;
+import dev.gpuwarden.api.Timestamps;
 import dev.gpuwarden.api.v1.Check;
 import dev.gpuwarden.api.v1.CheckResult;
 import dev.gpuwarden.api.v1.GetCheckRequest;
@@ -114,6 +115,7 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
         List<Fault> faults = sources.events().faults();
         List<dev.gpuwarden.core.check.CheckResult> results = sources.checks().results();
         Node.Builder node = Node.newBuilder()
+                .setDaemonStarted(Timestamps.toWire(identity.started()))
                 .setName(identity.nodeName())
                 .setBootId(identity.bootId())
                 .setVersion(identity.version())
@@ -122,9 +124,6 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
                 .setVerdict(CheckCodec.toWire(NodeVerdict.of(results, faults)))
                 .setGpuCount(now.gpus().size())
                 .setFaultCount(faults.size());
-        node.getDaemonStartedBuilder()
-                .setSeconds(identity.started().getEpochSecond())
-                .setNanos(identity.started().getNano());
         sources.unreached()
                 .get()
                 .forEach((receiver, why) -> node.addUnreached(
@@ -226,10 +225,7 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
             MemoryReading memoryReading = memory.get();
             ListPodMemoryResponse.Builder gpus = ListPodMemoryResponse.newBuilder();
             memoryReading.gpus().forEach(gpu -> gpus.addGpus(MemoryCodec.toWire(gpu, request.getGrouping())));
-            gpus.getAtBuilder()
-                    .setSeconds(memoryReading.at().getEpochSecond())
-                    .setNanos(memoryReading.at().getNano());
-            return gpus.build();
+            return gpus.setAt(Timestamps.toWire(memoryReading.at())).build();
         });
     }
 

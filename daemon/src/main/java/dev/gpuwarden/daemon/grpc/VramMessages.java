@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.grpc;
 
 import com.google.protobuf.Timestamp;
 import dev.gpuwarden.api.ReadingCodec;
+import dev.gpuwarden.api.Timestamps;
 import dev.gpuwarden.api.v1.ListVramBudgetsResponse;
 import dev.gpuwarden.api.v1.VramGpu;
 import dev.gpuwarden.api.v1.VramMemory;
@@ -36,10 +37,10 @@ public final class VramMessages {
                 .setGpuUuid(ReadingCodec.text(gpu.uuid()))
                 .setVerdict(gpu.verdict())
                 .setReason(gpu.reason())
-                .setDecidedAt(toWire(gpu.decidedAt()))
+                .setDecidedAt(Timestamps.toWire(gpu.decidedAt()))
                 .setTenantsLeftOut(gpu.tenantsLeftOut())
                 .addAllNotices(gpu.notices());
-        gpu.lastGoodAt().ifPresent(time -> wire.setLastGoodAt(toWire(time)));
+        gpu.lastGoodAt().ifPresent(time -> wire.setLastGoodAt(Timestamps.toWire(time)));
         if (gpu.memory() instanceof Reading.Present<VramView.Memory> memory) {
             wire.setMemory(VramMemory.newBuilder()
                     .setTotalBytes(memory.value().total())
@@ -117,13 +118,6 @@ public final class VramMessages {
                 ReadingCodec.integer(wire.getBudgetBytes()),
                 wire.getLeaving(),
                 wire.getSpared());
-    }
-
-    private static Timestamp toWire(Instant time) {
-        return Timestamp.newBuilder()
-                .setSeconds(time.getEpochSecond())
-                .setNanos(time.getNano())
-                .build();
     }
 
     private static Instant fromWire(Timestamp time) {

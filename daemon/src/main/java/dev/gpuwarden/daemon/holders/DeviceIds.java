@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * Resolves device ids to GPUs of this node. Pure. Only unambiguous ids are resolved: a wrong GPU would end a healthy
  * GPU's work and leave a broken one's.
  */
-final class DeviceIds {
+record DeviceIds(List<GpuIdentity> gpus) {
 
     private static final String HEX = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
     /** Ids of NVIDIA's device plugin; with `::` one of several replicas. */
@@ -31,12 +31,6 @@ final class DeviceIds {
     private static final Pattern CLAIMED = Pattern.compile("gpu-([0-9]{1,4})(?:-mig-.+)?");
 
     private static final Pattern CLAIMED_UUID = Pattern.compile("(?:^|[=-])((?:GPU|MIG)-" + HEX + ")$");
-
-    private final List<GpuIdentity> gpus;
-
-    DeviceIds(List<GpuIdentity> gpus) {
-        this.gpus = gpus;
-    }
 
     /** The meaning of an id, or why it is unknown. */
     sealed interface Meaning {

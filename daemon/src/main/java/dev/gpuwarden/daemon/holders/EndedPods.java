@@ -14,20 +14,13 @@ import java.util.function.Predicate;
  * Detects pods that have ended but that the kubelet still lists: before Kubernetes 1.34 its PodResources have the
  * devices of finished pods too. A pod has ended if the kubelet has a folder of its logs, and none of its UIDs has a
  * cgroup. If the cgroups of pods are not visible, no pod counts as ended.
+ *
+ * @param cgroups where the node's cgroup file systems are mounted
  */
-final class EndedPods implements Predicate<Pod> {
+record EndedPods(Path podLogs, Path cgroups) implements Predicate<Pod> {
 
     private static final int MOST_ENTRIES = 10_000;
     private static final String KUBEPODS = "kubepods";
-
-    private final Path podLogs;
-    private final Path cgroups;
-
-    /** @param cgroups where the node's cgroup file systems are mounted */
-    EndedPods(Path podLogs, Path cgroups) {
-        this.podLogs = podLogs;
-        this.cgroups = cgroups;
-    }
 
     /** Reads the folders. False if it cannot be determined. */
     @Override

@@ -25,8 +25,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** A lookup of the current holders of this node's GPUs in the kubelet's PodResources socket. Thread-safe. */
-public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
+/**
+ * A lookup of the current holders of this node's GPUs in the kubelet's PodResources socket. Thread-safe.
+ *
+ * @param node returns the GPUs; must not call the driver
+ * @param patience longest time of a lookup
+ */
+public record GpuHolderLookup(Path socket, Supplier<NodeSnapshot> node, Duration patience, Clock clock)
+        implements Supplier<Reading<GpuHolders>> {
 
     /** The patience of a daemon. The kubelet answers from memory. */
     public static final Duration DAEMON_PATIENCE = Duration.ofSeconds(2);
@@ -38,22 +44,6 @@ public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
     private static final int MOST_BYTES = 8 << 20;
 
     private static final int LONGEST_REASON = 200;
-
-    private final Path socket;
-    private final Supplier<NodeSnapshot> node;
-    private final Duration patience;
-    private final Clock clock;
-
-    /**
-     * @param node returns the GPUs; must not call the driver
-     * @param patience longest time of a lookup
-     */
-    public GpuHolderLookup(Path socket, Supplier<NodeSnapshot> node, Duration patience, Clock clock) {
-        this.socket = socket;
-        this.node = node;
-        this.patience = patience;
-        this.clock = clock;
-    }
 
     /** Blocks until the kubelet has answered, for the patience at most. */
     @Override

@@ -26,25 +26,15 @@ import java.util.function.Supplier;
  * The pods whose processes have a GPU open, by the files of the processes. The kubelet does not list a pod that got the GPU without a
  * request, and a reset fails for it. The reason why the pods are not all has each process that is in no pod of a known name, that has a
  * GPU open which the driver does not list, or that may have been missed. Processes that a reset makes let go are left out: this daemon's own, and nvidia-persistenced. Thread-safe.
+ *
+ * @param node returns the GPUs; must not call the driver
+ * @param owners used by this object alone
+ * @param devices the node's /dev
  */
-public final class GpuProcessPods implements Supplier<ProcessSearch> {
+public record GpuProcessPods(Supplier<NodeSnapshot> node, ProcessOwners owners, Path devices)
+        implements Supplier<ProcessSearch> {
 
     private static final int MOST_NAMES = 3;
-
-    private final Supplier<NodeSnapshot> node;
-    private final ProcessOwners owners;
-    private final Path devices;
-
-    /**
-     * @param node returns the GPUs; must not call the driver
-     * @param owners used by this object alone
-     * @param devices the node's /dev
-     */
-    public GpuProcessPods(Supplier<NodeSnapshot> node, ProcessOwners owners, Path devices) {
-        this.node = node;
-        this.owners = owners;
-        this.devices = devices;
-    }
 
     /** Reads /proc of each process of the node. */
     @Override

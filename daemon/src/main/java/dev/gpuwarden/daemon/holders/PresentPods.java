@@ -21,19 +21,9 @@ import java.util.function.Supplier;
  * The pods that hold GPUs, without those that have ended, for programs that use free GPUs. On a node that never had a
  * kubelet no pod holds any. Blocks as {@link GpuHolderLookup} does. Thread-safe.
  */
-public final class PresentPods implements Supplier<Reading<GpuHolders>> {
-
-    private final Supplier<Reading<GpuHolders>> lookup;
-    private final Predicate<GpuHolders.Pod> ended;
-    private final NodePaths paths;
-    private final Clock clock;
-
-    PresentPods(Supplier<Reading<GpuHolders>> lookup, Predicate<GpuHolders.Pod> ended, NodePaths paths, Clock clock) {
-        this.lookup = lookup;
-        this.ended = ended;
-        this.paths = paths;
-        this.clock = clock;
-    }
+public record PresentPods(
+        Supplier<Reading<GpuHolders>> lookup, Predicate<GpuHolders.Pod> ended, NodePaths paths, Clock clock)
+        implements Supplier<Reading<GpuHolders>> {
 
     /**
      * @param node returns the GPUs; must not call the driver

@@ -29,16 +29,6 @@ record BatchTarget(
         Consumer<String> error,
         EndedFaults ended) {
 
-    BatchTarget(
-            EventWriter intake,
-            Supplier<List<Fault>> faults,
-            Duration quiet,
-            boolean verifies,
-            Clock clock,
-            Consumer<String> error) {
-        this(intake, faults, quiet, verifies, clock, error, new EndedFaults());
-    }
-
     /** The shortest pause before a fault that cannot be cleared yet is examined again. */
     private static final Duration CLEAR_PAUSE = Duration.ofSeconds(10);
 

@@ -119,8 +119,8 @@ public final class KernelLogMonitor implements AutoCloseable {
         }
         from = resume();
         reader.start();
-        BatchTarget target =
-                new BatchTarget(around.intake, around.faults, settings.quiet, verifies, clock, counters::error);
+        BatchTarget target = new BatchTarget(
+                around.intake, around.faults, settings.quiet, verifies, clock, counters::error, new EndedFaults());
         writer = new LoopThread("gpuwarden-kernel-events", STACK_BYTES, () -> batcher.storeNext(target)).start();
     }
 

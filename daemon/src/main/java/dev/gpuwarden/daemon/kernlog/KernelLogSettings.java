@@ -92,14 +92,6 @@ public final class KernelLogSettings {
         }
     }
 
-    /** Makes settings for tests and for commands without options. */
-    static KernelLogSettings of(Source source, @Nullable Path path) {
-        KernelLogSettings settings = new KernelLogSettings();
-        settings.source = source;
-        settings.path = path;
-        return settings;
-    }
-
     boolean readsLog() {
         return source != Source.NONE && source != Source.DRIVER;
     }

@@ -14,30 +14,15 @@ import java.util.function.Supplier;
  * The metric of IBM Autopilot, for dashboards and alerts made for it. Its code calls the check `health`, its
  * documentation `check`: both labels are present, with the same value. A reading that is absent has no series;
  * Autopilot exports 0.
+ *
+ * @param results the last results of checks
  */
-public final class AutopilotCollector implements Collector {
+public record AutopilotCollector(Supplier<String> nodeName, String cpuModel, Supplier<List<CheckResult>> results) {
 
     /** nvml.h, nvmlClocksEventReasonHwSlowdown. */
     private static final long HARDWARE_SLOWDOWN = 0x8;
 
-    private final Supplier<String> nodeName;
-    private final String cpuModel;
-    private final Supplier<List<CheckResult>> results;
-
-    /** @param results the last results of checks */
-    public AutopilotCollector(Supplier<String> nodeName, String cpuModel, Supplier<List<CheckResult>> results) {
-        this.nodeName = nodeName;
-        this.cpuModel = cpuModel;
-        this.results = results;
-    }
-
-    @Override
-    public String name() {
-        return "autopilot";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    public void collect(Collector.Scrape scrape, Family.Series out) {
         List<CheckResult> last = results.get();
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             add(out, gpu, "pciebw", copies(last, gpu));

@@ -14,25 +14,11 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /** The last results of checks, and the verdict over the node from them and the current faults. */
-public final class CheckCollector implements Collector {
+public record CheckCollector(Supplier<List<CheckResult>> results, Supplier<List<Fault>> faults) {
 
     private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
 
-    private final Supplier<List<CheckResult>> results;
-    private final Supplier<List<Fault>> faults;
-
-    public CheckCollector(Supplier<List<CheckResult>> results, Supplier<List<Fault>> faults) {
-        this.results = results;
-        this.faults = faults;
-    }
-
-    @Override
-    public String name() {
-        return "check";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    public void collect(Collector.Scrape scrape, Family.Series out) {
         List<CheckResult> last = results.get();
         Verdict verdict = NodeVerdict.of(last, faults.get());
         for (Verdict each : Verdict.values()) {

@@ -7,19 +7,13 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 
 /** The daemon's own resource usage: duty cycle, late and hung turns, memory, processor time. */
-final class DaemonCollector implements Collector {
+final class DaemonCollector {
 
     private static final List<Work> WORKS = List.of(Work.values());
 
     private static final Labels HEAP = Labels.of("area", "heap");
 
-    @Override
-    public String name() {
-        return "daemon";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    static void collect(Collector.Scrape scrape, Family.Series out) {
         sampler(scrape.sampler(), out);
         self(scrape.self(), out);
     }

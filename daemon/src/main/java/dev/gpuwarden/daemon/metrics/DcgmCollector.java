@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  * under its own name has the cause. Memory and activity of a partitioned GPU are exported for its partitions, as in
  * dcgm-exporter, so sums over a node count nothing twice.
  */
-public final class DcgmCollector implements Collector {
+public final class DcgmCollector {
 
     /** @param ofPartition whether a partitioned GPU exports it by partition */
     private record Field(Family family, GpuMetric metric, double divisor, boolean ofPartition) {}
@@ -57,13 +57,7 @@ public final class DcgmCollector implements Collector {
         this.holders = holders;
     }
 
-    @Override
-    public String name() {
-        return "dcgm";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    public void collect(Collector.Scrape scrape, Family.Series out) {
         List<GpuSnapshot> gpus = scrape.node().gpus();
         String driver = scrape.node().driver() instanceof DriverState.Running running
                 ? GpuCollector.text(running.info().driverVersion())

@@ -16,17 +16,11 @@ import java.util.regex.Pattern;
  * series for each pod would count the GPU several times, and a series for one pod would attribute all the work to it.
  * Pure.
  */
-final class DcgmPods {
+record DcgmPods(List<GpuHolder> holders) {
 
     /** The names of partitions in device plugins that omit the UUID: NVIDIA's before driver 470, and Google's. */
     private static final Pattern INSTANCE =
             Pattern.compile("(?:MIG-GPU-[0-9a-fA-F-]{36}/|nvidia[0-9]{1,4}/gi)([0-9]{1,4})(?:/.*)?");
-
-    private final List<GpuHolder> holders;
-
-    DcgmPods(List<GpuHolder> holders) {
-        this.holders = holders;
-    }
 
     static DcgmPods of(GpuHolders holders) {
         return new DcgmPods(holders.holders());

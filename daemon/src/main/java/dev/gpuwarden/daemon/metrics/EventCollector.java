@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /** Events by content, and the current faults. Senders choose the names, so the number of both is bounded. */
-public final class EventCollector implements Collector {
+public record EventCollector(Supplier<Map<EventCounts.Kind, Long>> counts, Supplier<List<Fault>> faults) {
 
     /**
      * The bound on series, fatal faults first, then the newest. Faults beyond it share one series for fatal and one for
@@ -21,21 +21,7 @@ public final class EventCollector implements Collector {
 
     private static final String OTHER = "other";
 
-    private final Supplier<Map<EventCounts.Kind, Long>> counts;
-    private final Supplier<List<Fault>> faults;
-
-    public EventCollector(Supplier<Map<EventCounts.Kind, Long>> counts, Supplier<List<Fault>> faults) {
-        this.counts = counts;
-        this.faults = faults;
-    }
-
-    @Override
-    public String name() {
-        return "event";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    public void collect(Collector.Scrape scrape, Family.Series out) {
         counts.get().forEach((kind, count) -> out.add("gpuwarden_events", labels(kind), count));
         Map<Labels, Integer> sums = new LinkedHashMap<>();
         for (Fault fault : faults.get().stream().sorted(Fault.FATAL_THEN_NEWEST).toList()) {

@@ -55,11 +55,11 @@ public final class Exposition {
 
     private static List<Collector> collectors(MetricsOptions options) {
         return List.of(
-                new NodeCollector(),
-                new GpuCollector(options.unsupported()),
-                new LinkCollector(),
-                new MemoryCollector(options.processes()),
-                new DaemonCollector());
+                new Collector("node", new NodeCollector()::collect),
+                new Collector("gpu", new GpuCollector(options.unsupported())::collect),
+                new Collector("nvlink", LinkCollector::collect),
+                new Collector("memory", new MemoryCollector(options.processes())::collect),
+                new Collector("daemon", DaemonCollector::collect));
     }
 
     /** Returns all metrics, sorted by name. */
@@ -71,7 +71,7 @@ public final class Exposition {
             Collector collector = all.get(i);
             try {
                 Family.Series families = new Family.Series();
-                collector.collect(scrape, families);
+                collector.body().accept(scrape, families);
                 snapshots.addAll(families.snapshots());
                 duplicates.addAndGet(families.duplicates());
             } catch (RuntimeException e) {

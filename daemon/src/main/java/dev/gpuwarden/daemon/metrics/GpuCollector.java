@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /** Every reading of every GPU in base units, and the cause of each absent one. */
-final class GpuCollector implements Collector {
+record GpuCollector(boolean unsupported) {
 
     private static final Absence[] CAUSES = Absence.values();
     private static final GpuState[] STATES = GpuState.values();
@@ -23,19 +23,7 @@ final class GpuCollector implements Collector {
             .mapToObj(i -> Family.of("gpuwarden_gpu_", GpuMetric.of(i)))
             .toArray(Family[]::new);
 
-    private final boolean unsupported;
-
-    GpuCollector(boolean unsupported) {
-        this.unsupported = unsupported;
-    }
-
-    @Override
-    public String name() {
-        return "gpu";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    void collect(Collector.Scrape scrape, Family.Series out) {
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             Labels labels = GpuLabels.of(gpu.identity());
             out.add("gpuwarden_gpu", info(gpu.identity(), labels), 1);

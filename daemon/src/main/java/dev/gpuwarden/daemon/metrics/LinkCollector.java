@@ -9,19 +9,13 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.stream.IntStream;
 
 /** Every reading of every NVLink. Slots of links that a GPU does not have are left out. */
-final class LinkCollector implements Collector {
+final class LinkCollector {
 
     private static final Family[] READINGS = IntStream.range(0, LinkMetric.count())
             .mapToObj(i -> Family.of("gpuwarden_nvlink_", LinkMetric.of(i)))
             .toArray(Family[]::new);
 
-    @Override
-    public String name() {
-        return "nvlink";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    static void collect(Collector.Scrape scrape, Family.Series out) {
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             Labels labels = GpuLabels.of(gpu.identity());
             int links = links(gpu.frame());

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** GPU memory by holder, memory without a known holder, and memory of MIG partitions. */
-final class MemoryCollector implements Collector {
+record MemoryCollector(boolean processes) {
 
     private static final Map<GpuMetric, String> MIG_MEMORY = Map.of(
             GpuMetric.MEMORY_TOTAL, "gpuwarden_mig_memory_total_bytes",
@@ -24,19 +24,7 @@ final class MemoryCollector implements Collector {
             GpuMetric.MEMORY_FREE, "gpuwarden_mig_memory_free_bytes",
             GpuMetric.MEMORY_USED, "gpuwarden_mig_memory_used_bytes");
 
-    private final boolean processes;
-
-    MemoryCollector(boolean processes) {
-        this.processes = processes;
-    }
-
-    @Override
-    public String name() {
-        return "memory";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    void collect(Collector.Scrape scrape, Family.Series out) {
         for (GpuMemoryUse gpu : scrape.memory().get()) {
             Labels labels = GpuLabels.of(gpu.gpu());
             present(out, "gpuwarden_gpu_memory_unattributed_bytes", labels, gpu.unattributedBytes());

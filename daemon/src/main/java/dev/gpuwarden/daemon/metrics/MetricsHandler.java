@@ -6,13 +6,7 @@ import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
 
 /** The handler of `/metrics`. Never waits for the driver. */
-public final class MetricsHandler implements HttpHandler {
-
-    private final Scraper scraper;
-
-    public MetricsHandler(Scraper scraper) {
-        this.scraper = scraper;
-    }
+public record MetricsHandler(Scraper scraper) implements HttpHandler {
 
     @Override
     public boolean has(String path) {

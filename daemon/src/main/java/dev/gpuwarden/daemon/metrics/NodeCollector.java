@@ -12,20 +12,14 @@ import java.util.List;
 import java.util.Locale;
 
 /** The driver as a whole, the number of GPUs on bus and driver, and the version of this program. */
-final class NodeCollector implements Collector {
+final class NodeCollector {
 
     private static final String SILENT = "silent";
 
     private final Labels build = Labels.of(
             "version", Version.program(), "java_version", Runtime.version().toString());
 
-    @Override
-    public String name() {
-        return "node";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    void collect(Collector.Scrape scrape, Family.Series out) {
         NodeSnapshot node = scrape.node();
         out.add("gpuwarden_build", build, 1);
         out.add("gpuwarden_gpus", node.gpus().size());

@@ -24,7 +24,7 @@ public final class PartCollectors {
 
     /** Collects the state of the event store: whether it can be written, its size, and the events that its receivers lack. */
     public static Collector store(Supplier<StoreStatus> store) {
-        return Collector.of("store", (scrape, out) -> {
+        return new Collector("store", (scrape, out) -> {
             StoreStatus status = store.get();
             out.add("gpuwarden_store_in_memory", status.memoryCause().isPresent() ? 1 : 0);
             out.add("gpuwarden_store_failing", status.trouble().isPresent() ? 1 : 0);
@@ -56,7 +56,7 @@ public final class PartCollectors {
 
     /** Collects the state of the repair of this server, and the numbers of repairs. */
     public static Collector repairs(Supplier<RepairStatus> repair) {
-        return Collector.of("repairs", (scrape, out) -> {
+        return new Collector("repairs", (scrape, out) -> {
             RepairStatus status = repair.get();
             for (RepairStatus.State state : RepairStatus.State.values()) {
                 out.add("gpuwarden_repair_state", Labels.of("state", state.label()), status.state() == state ? 1 : 0);
@@ -70,7 +70,7 @@ public final class PartCollectors {
 
     /** Collects the intervals of checks with a load on GPUs that this daemon runs by itself. */
     public static Collector checkSets(CheckPlan plan) {
-        return Collector.of(
+        return new Collector(
                 "check-sets",
                 (scrape, out) -> plan.planned()
                         .forEach(planned -> CheckSet.of(planned.check().load())
@@ -82,7 +82,7 @@ public final class PartCollectors {
 
     /** Collects the state of the kernel-log monitor, and the counts of its records. */
     public static Collector kernelLog(Supplier<KernelLogStats> log) {
-        return Collector.of("kernel-log", (scrape, out) -> {
+        return new Collector("kernel-log", (scrape, out) -> {
             KernelLogStats stats = log.get();
             if (!(stats.status() instanceof Reading.Present<KernelLogStatus> present)) {
                 return;
@@ -117,7 +117,7 @@ public final class PartCollectors {
 
     /** Collects the delivery of events to other systems. */
     public static Collector sinks(Supplier<List<SinkStats>> sinks) {
-        return Collector.of("sinks", (scrape, out) -> {
+        return new Collector("sinks", (scrape, out) -> {
             for (SinkStats sink : sinks.get()) {
                 Labels labels = Labels.of("sink", sink.sink());
                 out.add("gpuwarden_sink_events_sent", labels, sink.sent());
@@ -130,7 +130,7 @@ public final class PartCollectors {
 
     /** Collects connections and refusals of the HTTP server. */
     public static Collector web(WebStats stats) {
-        return Collector.of("web", (scrape, out) -> {
+        return new Collector("web", (scrape, out) -> {
             out.add("gpuwarden_web_connections", stats.connections());
             out.add("gpuwarden_web_held_bytes", stats.bodyBytes());
             for (WebStats.Refusal why : WebStats.Refusal.values()) {
@@ -141,7 +141,7 @@ public final class PartCollectors {
 
     /** Collects clients, calls and refusals of the gRPC server. */
     public static Collector grpc(CallStats stats) {
-        return Collector.of("grpc", (scrape, out) -> {
+        return new Collector("grpc", (scrape, out) -> {
             stats.eachEnded((ended, count) -> out.add(
                     "gpuwarden_grpc_calls",
                     Labels.of(
@@ -167,7 +167,7 @@ public final class PartCollectors {
      * first request.
      */
     public static Collector kubernetes(Supplier<Map<String, KubeStats>> stats) {
-        return Collector.of("kubernetes", (scrape, out) -> {
+        return new Collector("kubernetes", (scrape, out) -> {
             stats.get().forEach((kind, of) -> {
                 out.add("gpuwarden_kubernetes_requests", Labels.of("kind", kind, "result", "ok"), of.ok());
                 out.add("gpuwarden_kubernetes_requests", Labels.of("kind", kind, "result", "refused"), of.refused());

@@ -27,8 +27,10 @@ import java.util.function.Supplier;
  * The VRAM watchdog: memory against floor and budgets, pressure, and decisions. A GPU without a basis for a decision keeps the
  * series of its decisions, and has no series of what is unknown. Names of tenants are untrusted: they are cut, and of each
  * GPU the largest tenants alone have series.
+ *
+ * @param gpus the watchdog's state, one entry for each GPU that it decides about; does not block
  */
-public final class VramCollector implements Collector {
+public record VramCollector(Supplier<List<VramStatus>> gpus, InstantSource clock) {
 
     /** Tenants and starved workloads of one GPU with series. */
     static final int MOST_TENANTS = 64;
@@ -40,26 +42,7 @@ public final class VramCollector implements Collector {
     private static final Comparator<Tenant> LARGEST_FIRST =
             Comparator.comparingLong(VramCollector::size).reversed().thenComparing(Tenant::id);
 
-    private final Supplier<List<VramStatus>> gpus;
-    private final InstantSource clock;
-
-    /** @param gpus the watchdog's state, one entry for each GPU that it decides about; does not block */
-    public VramCollector(Supplier<List<VramStatus>> gpus) {
-        this(gpus, InstantSource.system());
-    }
-
-    VramCollector(Supplier<List<VramStatus>> gpus, InstantSource clock) {
-        this.gpus = gpus;
-        this.clock = clock;
-    }
-
-    @Override
-    public String name() {
-        return "vram";
-    }
-
-    @Override
-    public void collect(Scrape scrape, Family.Series out) {
+    public void collect(Collector.Scrape scrape, Family.Series out) {
         List<VramStatus> all = gpus.get();
         out.add("gpuwarden_vram_watched_gpus", all.size());
         for (VramStatus status : all) {

@@ -41,7 +41,7 @@ import java.util.regex.Pattern;
  * `events/ID/archive`. {@link LongPollHandler} reports when `faults` and `events` have changed, `memoryMoment` of
  * `node` when `memory` has.
  */
-public final class ApiHandler implements HttpHandler {
+public record ApiHandler(Sources sources, MemoryHistory history) implements HttpHandler {
 
     private static final String BASE = "/api/v1/";
     private static final Pattern EVENT = Pattern.compile("/api/v1/events/([^/]{1,128})(/recording|/archive)?");
@@ -51,9 +51,6 @@ public final class ApiHandler implements HttpHandler {
 
     /** The approximate characters of an entry without its message. */
     private static final int CHARACTERS_EACH = 512;
-
-    private final Sources sources;
-    private final MemoryHistory history;
 
     /** The sources of the answers. All of them are cached and none waits for a driver. */
     public interface Sources {
@@ -81,11 +78,6 @@ public final class ApiHandler implements HttpHandler {
 
         /** Returns the support archive of an event, one zip file. */
         byte[] archive(StoredEvent event);
-    }
-
-    public ApiHandler(Sources sources, MemoryHistory history) {
-        this.sources = sources;
-        this.history = history;
     }
 
     @Override

@@ -39,10 +39,6 @@ record EvidenceRun(
     /** @param text place of the archive, or the cause of its absence */
     record Evidence(boolean kept, String text) {}
 
-    EvidenceRun(RepairProcess process, Supplier<List<String>> settings, Path folder, Duration longest) {
-        this(process, settings, folder, longest, ProgramRunner.PROCESSES);
-    }
-
     /** Collects the evidence. Blocks up to the limit. */
     Evidence keep(RepairAttempt attempt) throws InterruptedException {
         ChildRun run = programs.run(

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.ActionName;
@@ -70,6 +71,8 @@ final class HookOptions {
 
     /** Returns the program; empty without one. */
     Optional<HookRun> run() {
-        return words.isEmpty() ? Optional.empty() : Optional.of(new HookRun(words, timeout, drain == Drain.all));
+        return words.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new HookRun(words, timeout, drain == Drain.all, ProgramRunner.PROCESSES));
     }
 }

@@ -34,10 +34,6 @@ record HookRun(List<String> command, Duration longest, boolean drains, ProgramRu
         command = List.copyOf(command);
     }
 
-    HookRun(List<String> command, Duration longest, boolean drains) {
-        this(command, longest, drains, ProgramRunner.PROCESSES);
-    }
-
     /** Runs the program. Blocks. Exit code 0 is success; the checks prove it. */
     Result run(RepairAttempt attempt, HealthEvent cause) throws InterruptedException {
         ManagerProgram run = ManagerProgram.run(programs, command, longest, Map.of(FAULT, fault(attempt, cause)));

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
@@ -54,6 +55,6 @@ final class RebootOptions {
 
     /** @param evidence collects before each reboot */
     RebootRun run(EvidenceRun evidence) {
-        return new RebootRun(words.isEmpty() ? RebootRun.SYSTEMD : words, timeout, evidence);
+        return new RebootRun(words.isEmpty() ? RebootRun.SYSTEMD : words, timeout, evidence, ProgramRunner.PROCESSES);
     }
 }

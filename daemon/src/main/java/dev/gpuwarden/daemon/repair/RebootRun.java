@@ -27,10 +27,6 @@ record RebootRun(List<String> command, Duration longest, EvidenceRun evidence, P
         command = List.copyOf(command);
     }
 
-    RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
-        this(command, longest, evidence, ProgramRunner.PROCESSES);
-    }
-
     /**
      * Returns true if no reboot can follow. A program that a signal or its limit has ended may have requested one: a shutdown ends the
      * programs of this daemon too.

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.checks.node.NodeFacts;
 import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.checks.process.GpuFileHolders;
@@ -220,12 +221,14 @@ public final class RepairOptions {
         GpuFileHolders holders = new GpuFileHolders(around.paths(), new ProcessOwners(around.paths()));
         Supplier<Reading<Set<Integer>>> users = () -> holders.ofNode(identities(around));
         Path bundles = around.record().get().resolveSibling("bundles");
-        ResetRun reset = new ResetRun(resetAs, patience, around.resetSettings(), Optional.of(bundles));
+        ResetRun reset =
+                new ResetRun(resetAs, patience, around.resetSettings(), Optional.of(bundles), ProgramRunner.PROCESSES);
         RepairSteps.Server server = new RepairSteps.Server(
                 reset,
-                reboot.run(new EvidenceRun(resetAs, around.bundleSettings(), bundles, EvidenceRun.LONGEST)),
+                reboot.run(new EvidenceRun(
+                        resetAs, around.bundleSettings(), bundles, EvidenceRun.LONGEST, ProgramRunner.PROCESSES)),
                 around.checks(),
-                new SystemUnits(units),
+                new SystemUnits(units, ProgramRunner.PROCESSES),
                 Optional.ofNullable(slurm).map(SlurmNode::new),
                 slurmWait,
                 hook.run(),

@@ -15,19 +15,10 @@ import java.util.stream.Stream;
 /**
  * The reason for a repair, as it is at this moment. The decision and each act ask here: faults end, GPUs vanish and processes begin
  * between the two, since a drain takes hours and evidence minutes.
+ *
+ * @param users processes that hold a GPU; empty if a reboot does not depend on them
  */
-final class RepairReason {
-
-    private final ServerRepairLoop.Setup setup;
-    private final RepairLog log;
-    private final Optional<Supplier<Reading<Set<Integer>>>> users;
-
-    /** @param users processes that hold a GPU; empty if a reboot does not depend on them */
-    RepairReason(ServerRepairLoop.Setup setup, RepairLog log, Optional<Supplier<Reading<Set<Integer>>>> users) {
-        this.setup = setup;
-        this.log = log;
-        this.users = users;
-    }
+record RepairReason(ServerRepairLoop.Setup setup, RepairLog log, Optional<Supplier<Reading<Set<Integer>>>> users) {
 
     /** Returns the faults whose parts are bad now. */
     List<Fault> present(Instant now) {

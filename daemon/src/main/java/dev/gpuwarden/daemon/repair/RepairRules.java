@@ -28,8 +28,4 @@ record RepairRules(Duration settle, int attempts, int mostPerDay, boolean reboot
     RepairRules {
         hooks = Set.copyOf(hooks);
     }
-
-    RepairRules(Duration settle, int attempts, int mostPerDay, boolean reboots) {
-        this(settle, attempts, mostPerDay, reboots, Set.of());
-    }
 }

@@ -23,8 +23,16 @@ import java.util.stream.Collectors;
 /**
  * The steps of one repair, in their order: drain, stop of the units, reset, or evidence and reboot, start of the units. Each is in the record
  * before the next begins. The units start again whatever happens. Blocks for as long as the repair takes.
+ *
+ * @param cause returns the event that requests the hook of an attempt; empty once its fault is over
+ * @param progress receives a line at the start of each step
  */
-final class RepairSteps {
+record RepairSteps(
+        Server server,
+        UnitSteps units,
+        RepairLog log,
+        Function<RepairAttempt, Optional<HealthEvent>> cause,
+        Consumer<String> progress) {
 
     private static final System.Logger LOG = System.getLogger(RepairSteps.class.getName());
     private static final Duration POLL = Duration.ofSeconds(2);
@@ -71,29 +79,6 @@ final class RepairSteps {
 
         /** Returns whether the fault lasts, which checks after a reset can end. */
         boolean lasts();
-    }
-
-    private final Server server;
-    private final UnitSteps units;
-    private final RepairLog log;
-    private final Function<RepairAttempt, Optional<HealthEvent>> cause;
-    private final Consumer<String> progress;
-
-    /**
-     * @param cause returns the event that requests the hook of an attempt; empty once its fault is over
-     * @param progress receives a line at the start of each step
-     */
-    RepairSteps(
-            Server server,
-            UnitSteps units,
-            RepairLog log,
-            Function<RepairAttempt, Optional<HealthEvent>> cause,
-            Consumer<String> progress) {
-        this.server = server;
-        this.units = units;
-        this.log = log;
-        this.cause = cause;
-        this.progress = progress;
     }
 
     /**

@@ -55,10 +55,6 @@ record ResetRun(
     /** @param detail for operators */
     record Result(Outcome outcome, String detail) {}
 
-    ResetRun(RepairProcess process, Duration patience, Supplier<List<String>> settings, Optional<Path> bundles) {
-        this(process, patience, settings, bundles, ProgramRunner.PROCESSES);
-    }
-
     /** The time after which a reset counts as one that never ends. */
     Duration longest() {
         return LONGEST.plus(patience);

@@ -32,10 +32,6 @@ record ServerGpus(Set<String> listed, Set<String> known, Set<Entity> nameless, R
         nameless = Set.copyOf(nameless);
     }
 
-    ServerGpus(Set<String> listed, Set<String> known, ResetUnits units) {
-        this(listed, known, Set.of(), units);
-    }
-
     /** @param before the GPUs that the driver listed at any time, also before a restart */
     static ServerGpus of(NodeSnapshot node, KnownGpus before) {
         List<GpuIdentity> gpus = node.gpus().stream().map(GpuSnapshot::identity).toList();

@@ -23,10 +23,6 @@ record SystemUnits(List<String> names, ProgramRunner programs) {
             exec systemctl start --no-block -- "$@"
             """;
 
-    SystemUnits(List<String> names) {
-        this(names, ProgramRunner.PROCESSES);
-    }
-
     /** Returns true if the unit runs, or is about to. */
     boolean isActive(String unit) throws InterruptedException {
         return !active(List.of(unit)).isEmpty();

@@ -12,20 +12,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The run of the driver's own nvidia-bug-report.sh, in the mode that avoids calls which hang on a broken GPU. */
-final class BugReport {
+record BugReport(DriverRoot driver, Duration longest) {
 
     static final String PROGRAM = "nvidia-bug-report.sh";
 
     private static final long MOST_BYTES = 32L << 20;
     private static final String FILE = "nvidia-bug-report.log";
-
-    private final DriverRoot driver;
-    private final Duration longest;
-
-    BugReport(DriverRoot driver, Duration longest) {
-        this.driver = driver;
-        this.longest = longest;
-    }
 
     /**
      * Runs the program. Blocks up to its limit.

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Runs nvidia-smi. Each call blocks, and ends the program when its time is over. */
-public final class NvidiaSmi {
+public record NvidiaSmi(DriverRoot driver, Duration longestReset) {
 
     private static final Duration MODE = Duration.ofSeconds(60);
     private static final int LONGEST = 400;
@@ -37,14 +37,6 @@ public final class NvidiaSmi {
             List.of("do not meet the reset criterion", "Insufficient Permissions", "Not Supported");
 
     private static final String UNSTABLE = "did not complete reset successfully";
-
-    private final DriverRoot driver;
-    private final Duration longestReset;
-
-    public NvidiaSmi(DriverRoot driver, Duration longestReset) {
-        this.driver = driver;
-        this.longestReset = longestReset;
-    }
 
     /**
      * @param failure empty after success

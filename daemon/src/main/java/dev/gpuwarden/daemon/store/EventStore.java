@@ -255,12 +255,10 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
     public StoreStatus status() {
         CommittedState view = writer.view();
         return new StoreStatus(
-                place.name(),
                 Optional.of(place.memoryCause()).filter(cause -> !cause.isEmpty()),
                 writer.trouble(),
                 place.bytes(),
                 view.events(),
-                writer.faults().size(),
                 view.lastSequence(),
                 requests.size(),
                 writer.heldEvents(),

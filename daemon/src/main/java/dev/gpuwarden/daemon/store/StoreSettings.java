@@ -105,17 +105,4 @@ public final class StoreSettings {
         settings.path = path;
         return settings;
     }
-
-    /** For tests and embedding. */
-    public StoreSettings withBounds(Duration age, long sizeBytes) {
-        retention = age;
-        maxSizeBytes = sizeBytes;
-        return this;
-    }
-
-    /** For tests. */
-    StoreSettings withRoomInterval(Duration interval) {
-        roomInterval = interval;
-        return this;
-    }
 }

@@ -10,12 +10,10 @@ import org.HdrHistogram.Histogram;
 /**
  * The state of the store.
  *
- * @param path of the file; `:memory:` for none
  * @param memoryCause why events are in memory only; empty if they are in a file
  * @param trouble why writes fail now; empty if they succeed
  * @param sizeBytes of file and log
  * @param events in the history
- * @param faults current
  * @param lastSequence the last sequence number
  * @param waiting requests that wait for their commit
  * @param heldEvents events in memory that the disk has not taken
@@ -28,12 +26,10 @@ import org.HdrHistogram.Histogram;
  * @param receivers the events that wait for each receiver
  */
 public record StoreStatus(
-        String path,
         Optional<String> memoryCause,
         Optional<String> trouble,
         long sizeBytes,
         long events,
-        int faults,
         long lastSequence,
         int waiting,
         int heldEvents,

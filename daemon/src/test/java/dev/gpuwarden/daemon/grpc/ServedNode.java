@@ -96,7 +96,8 @@ final class ServedNode implements AutoCloseable {
                 TimeGrid.from(System.nanoTime()));
         checks.start();
         awaitFirstResults();
-        GrpcOptions options = GrpcOptions.on(socket);
+        GrpcOptions options = new GrpcOptions();
+        options.socket = socket.toString();
         options.eventsSocket = folder.resolve("nvsentinel/nvsentinel.sock").toString();
         server = GrpcServer.start(change.apply(options), sources());
         client = NodeClient.of(socket);

@@ -89,7 +89,7 @@ class DriverSourceTest {
     @Test
     void driverXidsBecomeFaultsWithoutALog() {
         Path nowhere = node.procfs().resolve("no-kmsg");
-        try (KernelLogMonitor monitor = monitor(KernelLogSettings.of(KernelLogSettings.Source.AUTO, nowhere))) {
+        try (KernelLogMonitor monitor = monitor(MonitoredKernelLog.settings(KernelLogSettings.Source.AUTO, nowhere))) {
             until(() -> monitor.status()
                     .asOptional()
                     .flatMap(status -> status.unreadable())
@@ -134,7 +134,7 @@ class DriverSourceTest {
 
     @Test
     void driverSourceNeedsNoLog() {
-        try (KernelLogMonitor monitor = monitor(KernelLogSettings.of(KernelLogSettings.Source.DRIVER, null))) {
+        try (KernelLogMonitor monitor = monitor(MonitoredKernelLog.settings(KernelLogSettings.Source.DRIVER, null))) {
             until(() -> monitor.status().asOptional().isPresent());
             assertThat(monitor.status().asOptional().orElseThrow().unreadable()).isEmpty();
             assertThat(judged(monitor)).isEqualTo(Outcome.SKIPPED);

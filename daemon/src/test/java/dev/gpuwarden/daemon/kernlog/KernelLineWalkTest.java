@@ -80,7 +80,7 @@ class KernelLineWalkTest {
 
         private static KernelLogMonitor monitor(Path folder, Path device, EventStore store) {
             return new KernelLogMonitor(
-                    KernelLogSettings.of(KernelLogSettings.Source.KMSG, device),
+                    MonitoredKernelLog.settings(KernelLogSettings.Source.KMSG, device),
                     new KernelLogMonitor.Surroundings(
                             NodeName.of("node1"),
                             NodePaths.of(folder.resolve("proc"), folder.resolve("sys"), folder.resolve("pods")),

@@ -145,7 +145,7 @@ class KernelLogMonitorTest extends MonitoredKernelLog {
 
     @Test
     void monitorDoesNothingWhenSwitchedOff() {
-        settings = KernelLogSettings.of(KernelLogSettings.Source.NONE, null);
+        settings = MonitoredKernelLog.settings(KernelLogSettings.Source.NONE, null);
         try (KernelLogMonitor monitor = start()) {
             assertThat(monitor.status()).isInstanceOf(Reading.Absent.class);
             assertThat(KernelLogCheck.judge(monitor.status(), TestClock.START).code())

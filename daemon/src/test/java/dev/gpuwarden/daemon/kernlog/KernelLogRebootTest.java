@@ -102,7 +102,7 @@ class KernelLogRebootTest extends MonitoredKernelLog {
     @Test
     void rebootIsStoredWhenNoLogCanBeRead() throws IOException {
         store.put(new Position(EventBatcher.POSITION, BOOT_1, "kmsg:7"));
-        settings = KernelLogSettings.of(KernelLogSettings.Source.FILE, folder.resolve("none"));
+        settings = MonitoredKernelLog.settings(KernelLogSettings.Source.FILE, folder.resolve("none"));
         boot(BOOT_2);
         try (KernelLogMonitor monitor = start()) {
             until(() -> store.events().size() == 6);

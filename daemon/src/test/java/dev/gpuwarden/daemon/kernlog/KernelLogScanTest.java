@@ -41,7 +41,7 @@ class KernelLogScanTest {
 
     private KernelLogScan.Result scan(KernelLogSettings.Source source, Path path) {
         return KernelLogScan.sinceBoot(
-                KernelLogSettings.of(source, path),
+                MonitoredKernelLog.settings(source, path),
                 RecordRules.NONE,
                 NodePaths.of(folder.resolve("proc"), folder, folder),
                 KernelLogParser.standard(),

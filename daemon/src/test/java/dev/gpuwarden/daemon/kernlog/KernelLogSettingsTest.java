@@ -32,7 +32,7 @@ class KernelLogSettingsTest {
     }
 
     private SourceSelector.Choice choose(Source source, Path path, Path journals, String tool) {
-        KernelLogSettings settings = KernelLogSettings.of(source, path);
+        KernelLogSettings settings = MonitoredKernelLog.settings(source, path);
         Boot boot = new Boot(folder, Clock.systemUTC());
         return new SourceSelector(
                         settings, boot, Optional.empty(), List.of(journals), List.of(tool), Path.of("/dev/kmsg"))

@@ -18,6 +18,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,7 +39,14 @@ abstract class MonitoredKernelLog {
     void node() throws IOException {
         Files.createDirectories(folder.resolve("proc/sys/kernel/random"));
         boot(BOOT_1);
-        settings = KernelLogSettings.of(KernelLogSettings.Source.FILE, log());
+        settings = settings(KernelLogSettings.Source.FILE, log());
+    }
+
+    static KernelLogSettings settings(KernelLogSettings.Source source, @Nullable Path path) {
+        KernelLogSettings settings = new KernelLogSettings();
+        settings.source = source;
+        settings.path = path;
+        return settings;
     }
 
     Path log() {

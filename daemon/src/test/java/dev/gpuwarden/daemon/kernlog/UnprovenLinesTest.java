@@ -190,7 +190,9 @@ class UnprovenLinesTest {
         Path file = Files.createFile(folder.resolve("kmsg"));
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
         Optional<LogSource> chosen = new SourceSelector(
-                        KernelLogSettings.of(source, file), new Boot(folder, Clock.systemUTC()), Optional.empty())
+                        MonitoredKernelLog.settings(source, file),
+                        new Boot(folder, Clock.systemUTC()),
+                        Optional.empty())
                 .choose(LogSource.Start.FIRST, false)
                 .source();
         assertThat(chosen.orElseThrow().provesNothing()).isEqualTo(nothing);

@@ -37,7 +37,8 @@ class AutopilotCollectorTest {
                 Scrapes.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false),
-                () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon", () -> results)));
+                () -> List.of(new Collector(
+                        "autopilot", new AutopilotCollector(() -> "node-7", "Xeon", () -> results)::collect)));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.startsWith("autopilot_health_checks{")

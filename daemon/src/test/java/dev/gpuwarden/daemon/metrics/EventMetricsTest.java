@@ -39,12 +39,10 @@ class EventMetricsTest {
             receipts.put(receipt, 10L + receipt.ordinal());
         }
         return new StoreStatus(
-                "/var/lib/gpuwarden/events.db",
                 Optional.empty(),
                 Optional.of("disk full"),
                 1 << 20,
                 1234,
-                3,
                 99,
                 2,
                 17,
@@ -95,7 +93,7 @@ class EventMetricsTest {
         List<String> now = lines(List.of(
                 PartCollectors.store(EventMetricsTest::status),
                 PartCollectors.checkSets(CheckPlan.installed().withLoad().only("pciebw"::equals)),
-                new EventCollector(() -> counts, EventMetricsTest::faults)));
+                new Collector("event", new EventCollector(() -> counts, EventMetricsTest::faults)::collect)));
         Golden.check("metrics/events.prom", now);
     }
 
@@ -111,7 +109,8 @@ class EventMetricsTest {
                     i,
                     Instant.EPOCH);
         }
-        List<String> series = new ArrayList<>(lines(List.of(new EventCollector(Map::of, table::faults))));
+        List<String> series = new ArrayList<>(
+                lines(List.of(new Collector("event", new EventCollector(Map::of, table::faults)::collect))));
         series.removeIf(line -> line.startsWith("#"));
         assertThat(series)
                 .hasSize(502)

@@ -80,7 +80,12 @@ enum GoldenScenario {
                 "team-a", "trainer-0", "main", GpuLabels.uuid(NodeFixture.identity(0)), GpuHolder.Kind.EXCLUSIVE, "");
         GpuHolders holders = new GpuHolders(Instant.EPOCH, List.of(holder), List.of(), 0);
         return options().dcgmNames()
-                ? List.of(checks, new DcgmCollector(() -> "node-7", () -> Reading.of(xids), () -> Reading.of(holders)))
+                ? List.of(
+                        checks,
+                        new Collector(
+                                "dcgm",
+                                new DcgmCollector(() -> "node-7", () -> Reading.of(xids), () -> Reading.of(holders))
+                                        ::collect))
                 : List.of(checks);
     }
 

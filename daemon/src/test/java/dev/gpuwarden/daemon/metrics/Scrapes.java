@@ -39,11 +39,6 @@ final class Scrapes {
 
     private static final class FixedSampler implements SamplerStats {
         @Override
-        public long turns(Work work) {
-            return 100;
-        }
-
-        @Override
         public long overruns(Work work) {
             return work == Work.FAST ? 2 : 0;
         }

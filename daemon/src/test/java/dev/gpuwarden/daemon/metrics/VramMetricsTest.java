@@ -39,7 +39,7 @@ class VramMetricsTest {
     }
 
     private static String text(List<VramStatus> gpus) {
-        Collector part = new VramCollector(() -> gpus, () -> NOW);
+        Collector part = new Collector("vram", new VramCollector(() -> gpus, () -> NOW)::collect);
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> List.of(part));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(Scrapes.scrape(NodeFixture.node(List.of()))));
     }
@@ -188,7 +188,8 @@ class VramMetricsTest {
     @Test
     void clockThatGoesBackMakesNoNegativeAge() {
         VramStatus status = decided(memory(9000), Reading.of(List.of()));
-        Collector part = new VramCollector(() -> List.of(status), () -> NOW.minus(Duration.ofHours(1)));
+        VramCollector vram = new VramCollector(() -> List.of(status), () -> NOW.minus(Duration.ofHours(1)));
+        Collector part = new Collector("vram", vram::collect);
         List<String> series = new ArrayList<>(Lines.of(Scrapes.scrape(NodeFixture.node(List.of())), part));
         assertThat(value(series, "gpuwarden_vram_last_good_decision_age_seconds"))
                 .isZero();

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
@@ -54,7 +55,11 @@ class HookRunTest {
 
     private Result run(String script, String message, Duration longest) throws Exception {
         Path program = Files.writeString(folder.resolve("hook"), script);
-        return new HookRun(List.of("/bin/sh", program.toString(), folder.toString()), longest, false)
+        return new HookRun(
+                        List.of("/bin/sh", program.toString(), folder.toString()),
+                        longest,
+                        false,
+                        ProgramRunner.PROCESSES)
                 .run(ATTEMPT, event(message));
     }
 

@@ -24,13 +24,13 @@ class InterruptedRepairTest {
     private static final String GPU = "GPU-5a196066-fd1b-446e-b920-f64089942995";
     private static final Instant BEGAN = Instant.parse("2026-06-01T00:01:00Z");
     private static final Duration SETTLE = Duration.ofMinutes(1);
-    private static final RepairRules RULES = new RepairRules(SETTLE, 2, 4, true);
+    private static final RepairRules RULES = new RepairRules(SETTLE, 2, 4, true, Set.of());
 
     private final FaultTable faults = new FaultTable();
     private final List<RepairAttempt> attempts = new ArrayList<>();
 
     private ServerDecision decide(Instant now) {
-        ServerGpus gpus = new ServerGpus(Set.of(GPU), Set.of(GPU), ResetUnits.UNKNOWN);
+        ServerGpus gpus = new ServerGpus(Set.of(GPU), Set.of(GPU), Set.of(), ResetUnits.UNKNOWN);
         return ServerDecision.decide(faults.faults(), attempts, RULES, gpus, now);
     }
 

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.daemon.reset.PersistenceRecord;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -24,7 +25,8 @@ class LeftPersistenceTest {
     Path folder;
 
     private LeftPersistence left(String boot) {
-        ResetRun run = new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty());
+        ResetRun run =
+                new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty(), ProgramRunner.PROCESSES);
         return new LeftPersistence(folder, new PersistenceRecord(folder, boot), run, Clock.systemUTC());
     }
 

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.daemon.repair.RebootOptions.Reboot;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
@@ -41,14 +42,15 @@ class RebootRunTest {
             throws Exception {
         Path program = Files.writeString(folder.resolve("power-cycle"), script);
         // No folder can be made below a file.
-        EvidenceRun evidence = new EvidenceRun(RepairProcess.child, List::of, program.resolve("bundles"), collection);
+        EvidenceRun evidence = new EvidenceRun(
+                RepairProcess.child, List::of, program.resolve("bundles"), collection, ProgramRunner.PROCESSES);
         RepairLog log = RepairLog.open(folder.resolve("repairs.jsonl"), Clock.systemUTC());
         RepairAttempt attempt = log.begin(Kind.REBOOT, Set.of(GPU), "xid 79", "boot");
         RepairSteps.Server server = new RepairSteps.Server(
-                new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty()),
-                new RebootRun(List.of("/bin/sh", program.toString()), longest, evidence),
+                new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty(), ProgramRunner.PROCESSES),
+                new RebootRun(List.of("/bin/sh", program.toString()), longest, evidence, ProgramRunner.PROCESSES),
                 () -> {},
-                new SystemUnits(List.of()),
+                new SystemUnits(List.of(), ProgramRunner.PROCESSES),
                 Optional.empty(),
                 Duration.ZERO,
                 Optional.empty(),
@@ -122,7 +124,8 @@ class RebootRunTest {
                         RepairProcess.unit,
                         () -> List.of("--path.sysfs=/x"),
                         Path.of("/var/lib/gpuwarden/bundles"),
-                        EvidenceRun.LONGEST)
+                        EvidenceRun.LONGEST,
+                        ProgramRunner.PROCESSES)
                 .command("2026-06-01T00:00:00.5Z", Map.of("GPUWARDEN_PATH_PROCFS", "/p", "SECRET", "x"));
         assertThat(command)
                 .startsWith("systemd-run")

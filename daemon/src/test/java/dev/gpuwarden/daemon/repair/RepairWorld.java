@@ -96,7 +96,7 @@ final class RepairWorld {
     ServerGpus gpus() {
         Map<String, Set<String>> units = new HashMap<>();
         listed.forEach(gpu -> units.put(gpu, unit(gpu)));
-        return new ServerGpus(listed, Set.copyOf(GPUS), new ResetUnits(units));
+        return new ServerGpus(listed, Set.copyOf(GPUS), Set.of(), new ResetUnits(units));
     }
 
     FaultEvidence evidence() {

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,7 +30,8 @@ class ResetRunTest {
                         RepairProcess.child,
                         Duration.ofSeconds(30),
                         () -> List.of("--path.sysfs=/x"),
-                        Optional.of(Path.of("/var/b")))
+                        Optional.of(Path.of("/var/b")),
+                        ProgramRunner.PROCESSES)
                 .command(List.of("GPU-b", "GPU-a"), ENVIRONMENT);
         assertThat(command)
                 .containsSubsequence(
@@ -46,7 +48,8 @@ class ResetRunTest {
 
     @Test
     void aUnitGetsTheDaemonsVariablesAndNoOthers() {
-        List<String> command = new ResetRun(RepairProcess.unit, Duration.ofSeconds(30), List::of, Optional.empty())
+        List<String> command = new ResetRun(
+                        RepairProcess.unit, Duration.ofSeconds(30), List::of, Optional.empty(), ProgramRunner.PROCESSES)
                 .command(List.of("GPU-a"), ENVIRONMENT);
         assertThat(command).startsWith("systemd-run").contains("--wait", "--unit=gpuwarden-gpu-reset");
         assertThat(command.stream().filter(word -> word.startsWith("--setenv=")))

@@ -38,8 +38,8 @@ class ServerDecisionTest {
     private static final Instant START = Instant.parse("2026-06-01T00:00:00Z");
     private static final Duration SETTLE = Duration.ofMinutes(1);
     private static final Instant RIPE = START.plus(SETTLE);
-    private static final RepairRules RULES = new RepairRules(SETTLE, 2, 4, true);
-    private static final RepairRules NO_REBOOT = new RepairRules(SETTLE, 2, 4, false);
+    private static final RepairRules RULES = new RepairRules(SETTLE, 2, 4, true, Set.of());
+    private static final RepairRules NO_REBOOT = new RepairRules(SETTLE, 2, 4, false, Set.of());
 
     private final FaultTable faults = new FaultTable();
     private final List<RepairAttempt> attempts = new ArrayList<>();
@@ -74,7 +74,7 @@ class ServerDecisionTest {
 
     private ServerDecision decide(RepairRules rules, Instant now) {
         return ServerDecision.decide(
-                faults.faults(), attempts, rules, new ServerGpus(listed, Set.of(GPU, OTHER), units), now);
+                faults.faults(), attempts, rules, new ServerGpus(listed, Set.of(GPU, OTHER), Set.of(), units), now);
     }
 
     @Test

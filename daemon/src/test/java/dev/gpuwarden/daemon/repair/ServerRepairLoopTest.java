@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.checks.InMemoryEvents;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.checks.verify.Verification;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -47,21 +48,22 @@ class ServerRepairLoopTest {
     private ServerRepairLoop loop(RepairLog log, String boot, Clock clock, LongSupplier nanoTime) {
         ServerRepairLoop.Setup setup = new ServerRepairLoop.Setup(
                 true,
-                new RepairRules(Duration.ZERO, 2, 4, true),
+                new RepairRules(Duration.ZERO, 2, 4, true, Set.of()),
                 boot,
                 events,
                 () -> new FaultEvidence(List.of(), List.of()),
-                () -> new ServerGpus(Set.of("GPU-a"), Set.of("GPU-a"), ResetUnits.UNKNOWN),
+                () -> new ServerGpus(Set.of("GPU-a"), Set.of("GPU-a"), Set.of(), ResetUnits.UNKNOWN),
                 true,
                 Optional::empty);
-        EvidenceRun evidence =
-                new EvidenceRun(RepairProcess.child, List::of, folder.resolve("bundles"), EvidenceRun.LONGEST);
-        ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty());
+        EvidenceRun evidence = new EvidenceRun(
+                RepairProcess.child, List::of, folder.resolve("bundles"), EvidenceRun.LONGEST, ProgramRunner.PROCESSES);
+        ResetRun reset =
+                new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty(), ProgramRunner.PROCESSES);
         RepairSteps.Server server = new RepairSteps.Server(
                 reset,
-                new RebootRun(RebootRun.SYSTEMD, Duration.ofSeconds(1), evidence),
+                new RebootRun(RebootRun.SYSTEMD, Duration.ofSeconds(1), evidence, ProgramRunner.PROCESSES),
                 () -> {},
-                new SystemUnits(List.of()),
+                new SystemUnits(List.of(), ProgramRunner.PROCESSES),
                 Optional.empty(),
                 Duration.ZERO,
                 Optional.empty(),

@@ -11,7 +11,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,9 +28,9 @@ final class KilledStore {
     private KilledStore() {}
 
     public static void main(String... args) throws InterruptedException {
-        EventStore store = EventStore.open(
-                StoreSettings.at(Path.of(args[0])).withBounds(Duration.ofDays(30), Long.parseLong(args[1])),
-                Clock.systemUTC());
+        StoreSettings settings = StoreSettings.at(Path.of(args[0]));
+        settings.maxSizeBytes = Long.parseLong(args[1]);
+        EventStore store = EventStore.open(settings, Clock.systemUTC());
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < SOURCES; i++) {
             String source = "source" + i;

@@ -21,7 +21,9 @@ class RetentionTest extends StoreFixture {
 
     @Override
     StoreSettings settings() {
-        return StoreSettings.at(file()).withBounds(Duration.ofDays(30), 2 * MIB);
+        StoreSettings settings = super.settings();
+        settings.maxSizeBytes = 2 * MIB;
+        return settings;
     }
 
     /** Faults that come and go: two events each. */

@@ -11,18 +11,10 @@ import java.util.SplittableRandom;
  * GPU measure their time, so that neither the host's clock nor the cost of a call is part of the rate. The host compares the data that
  * comes back with what it wrote.
  */
-final class CopyBench implements CudaContext.Work<CopyRates> {
+record CopyBench(CopyWork work, Rendezvous start) implements CudaContext.Work<CopyRates> {
 
     // cuda.h 13.0: no flag of cuMemHostAlloc.
     private static final int DEFAULT = 0;
-
-    private final CopyWork work;
-    private final Rendezvous start;
-
-    CopyBench(CopyWork work, Rendezvous start) {
-        this.work = work;
-        this.start = start;
-    }
 
     @Override
     public CopyRates run(CudaLibrary library) throws CudaException {

@@ -3,8 +3,6 @@ package dev.gpuwarden.nat.cuda;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Opening;
 import dev.gpuwarden.core.port.Opening.Opened;
-import dev.gpuwarden.core.port.Opening.Reason;
-import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.nat.lib.LibrarySearch;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import dev.gpuwarden.nat.lib.SharedLibrary;
@@ -54,12 +52,7 @@ final class Cublas {
 
     private static Opening<CublasLibrary> usable(SharedLibrary file) {
         CublasLibrary library = new CublasLibrary(file);
-        return library.missing().isEmpty()
-                ? new Opened<>(library)
-                : new Unavailable<>(
-                        Reason.LIBRARY_UNUSABLE,
-                        0,
-                        library.path() + " is no usable cuBLAS: it lacks " + String.join(", ", library.missing()));
+        return library.ifComplete("cuBLAS", () -> new Opened<>(library));
     }
 
     /** Returns names from the driver's version downwards. */

@@ -1,18 +1,17 @@
 package dev.gpuwarden.nat.cuda;
 
+import dev.gpuwarden.nat.lib.BoundLibrary;
 import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import dev.gpuwarden.nat.lib.SharedLibrary;
 import dev.gpuwarden.nat.lib.Signature;
-import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
-/** The loaded cuBLAS with the address of each function (cublas_api.h 11.11 and 12.9). Immutable and thread-safe. */
-final class CublasLibrary {
+/** The loaded cuBLAS (cublas_api.h 11.11 and 12.9). */
+final class CublasLibrary extends BoundLibrary<CublasLibrary.Function> {
 
     /** The functions that are called, with their signatures for libffi. */
-    enum Function {
+    enum Function implements BoundLibrary.Symbol {
         CREATE("cublasCreate_v2", "p"),
         DESTROY("cublasDestroy_v2", "p"),
         SET_STREAM("cublasSetStream_v2", "pp"),
@@ -26,28 +25,15 @@ final class CublasLibrary {
             this.symbol = symbol;
             this.signature = signature;
         }
-    }
 
-    private final SharedLibrary library;
-    private final long[] addresses = new long[Function.values().length];
-
-    CublasLibrary(SharedLibrary library) {
-        this.library = library;
-        for (Function function : Function.values()) {
-            addresses[function.ordinal()] = library.symbol(function.symbol);
+        @Override
+        public String symbol() {
+            return symbol;
         }
     }
 
-    String path() {
-        return library.path();
-    }
-
-    /** Returns the names of functions that this library lacks. */
-    List<String> missing() {
-        return Stream.of(Function.values())
-                .filter(function -> addresses[function.ordinal()] == 0)
-                .map(function -> function.symbol)
-                .toList();
+    CublasLibrary(SharedLibrary library) {
+        super(library, Function.values());
     }
 
     /** Returns the version, which needs no GPU: {@code 12.9.1}. */
@@ -64,7 +50,7 @@ final class CublasLibrary {
 
     /** Calls a function, and returns its cublasStatus_t. */
     int call(Function function, long... arguments) {
-        return (int) Invocation.once(Signature.of(function.signature), addresses[function.ordinal()], arguments);
+        return (int) Invocation.once(Signature.of(function.signature), address(function), arguments);
     }
 
     /** Calls a function, and throws where it returns another status than success. */

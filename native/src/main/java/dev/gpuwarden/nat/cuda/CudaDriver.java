@@ -22,17 +22,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** NVIDIA's CUDA driver library, started. The GPUs are those that the library listed at its start. */
-final class CudaDriver implements ComputeDriver {
-
-    private final CudaLibrary library;
-    private final Cublas cublas;
-    private final Map<String, CudaContext> contexts;
-
-    private CudaDriver(CudaLibrary library, Cublas cublas, Map<String, CudaContext> contexts) {
-        this.library = library;
-        this.cublas = cublas;
-        this.contexts = contexts;
-    }
+record CudaDriver(CudaLibrary library, Cublas cublas, Map<String, CudaContext> contexts) implements ComputeDriver {
 
     /** Returns a driver with the GPUs of a library that has been initialised. */
     static CudaDriver of(CudaLibrary library, Cublas cublas) throws CudaException {

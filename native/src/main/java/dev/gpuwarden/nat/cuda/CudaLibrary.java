@@ -2,42 +2,24 @@ package dev.gpuwarden.nat.cuda;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.nat.lib.BoundLibrary;
 import dev.gpuwarden.nat.lib.CText;
 import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import dev.gpuwarden.nat.lib.SharedLibrary;
 import dev.gpuwarden.nat.lib.Signature;
-import java.util.List;
 import java.util.stream.Stream;
 
-/** The loaded library with the address of each function. Immutable and thread-safe. */
-public final class CudaLibrary {
-
-    private final SharedLibrary library;
-    private final long[] addresses = new long[CudaSymbol.values().length];
+/** The loaded libcuda.so.1. */
+public final class CudaLibrary extends BoundLibrary<CudaSymbol> {
 
     CudaLibrary(SharedLibrary library) {
-        this.library = library;
-        for (CudaSymbol symbol : CudaSymbol.values()) {
-            addresses[symbol.ordinal()] = library.symbol(symbol.symbol());
-        }
-    }
-
-    String path() {
-        return library.path();
-    }
-
-    /** Returns the names of functions that this library lacks. */
-    List<String> missing() {
-        return Stream.of(CudaSymbol.values())
-                .filter(symbol -> addresses[symbol.ordinal()] == 0)
-                .map(CudaSymbol::symbol)
-                .toList();
+        super(library, CudaSymbol.values());
     }
 
     /** Calls a function that the library has, and returns its CUresult. */
     public int call(CudaSymbol symbol, long... arguments) {
-        return (int) Invocation.once(signature(symbol), addresses[symbol.ordinal()], arguments);
+        return (int) Invocation.once(signature(symbol), address(symbol), arguments);
     }
 
     /** Calls a function, and throws where it returns another result than success. */
@@ -53,7 +35,7 @@ public final class CudaLibrary {
 
     /** Returns a function with memory for its arguments, for calls in a row. */
     public Invocation prepare(CudaSymbol symbol, NativeMemory memory, int at) {
-        return new Invocation(signature(symbol), addresses[symbol.ordinal()], memory, at);
+        return new Invocation(signature(symbol), address(symbol), memory, at);
     }
 
     public static Signature signature(CudaSymbol symbol) {
@@ -71,7 +53,7 @@ public final class CudaLibrary {
     }
 
     private String text(CudaSymbol symbol, int result) {
-        if (addresses[symbol.ordinal()] == 0) {
+        if (!has(symbol)) {
             return "";
         }
         try (NativeMemory out = NativeMemory.allocate(8)) {

@@ -20,7 +20,10 @@ public final class CudaStart {
     public static Opening<CudaLibrary> start(DriverOptions options) {
         List<String> folders =
                 options.libraryPaths().stream().map(CudaStart::folder).toList();
-        return LibrarySearch.search(LibrarySearch.CUDA, folders).then(library -> initialised(new CudaLibrary(library)));
+        return LibrarySearch.search(LibrarySearch.CUDA, folders).then(file -> {
+            CudaLibrary library = new CudaLibrary(file);
+            return library.ifComplete("CUDA driver", () -> initialised(library));
+        });
     }
 
     /** Returns the folder of a path: the options may name the management library itself, which lies beside this one. */
@@ -32,13 +35,6 @@ public final class CudaStart {
     }
 
     private static Opening<CudaLibrary> initialised(CudaLibrary library) {
-        List<String> missing = library.missing();
-        if (!missing.isEmpty()) {
-            return new Unavailable<>(
-                    Reason.LIBRARY_UNUSABLE,
-                    0,
-                    library.path() + " is no usable CUDA driver: it lacks " + String.join(", ", missing));
-        }
         try {
             library.require(CudaSymbol.INIT, 0);
             return new Opened<>(library);

@@ -1,10 +1,12 @@
 package dev.gpuwarden.nat.cuda;
 
+import dev.gpuwarden.nat.lib.BoundLibrary;
+
 /**
  * The functions of libcuda.so.1 that are called, with their signatures for libffi. A function with a `_v2` name is called by that name:
  * the plain one is the 32-bit interface from before CUDA 4.0 and corrupts memory silently.
  */
-public enum CudaSymbol {
+public enum CudaSymbol implements BoundLibrary.Symbol {
     INIT("cuInit", "u"),
     DRIVER_VERSION("cuDriverGetVersion", "p"),
     ERROR_NAME("cuGetErrorName", "up"),
@@ -62,7 +64,7 @@ public enum CudaSymbol {
         this.signature = signature;
     }
 
-    /** Returns the exported name. */
+    @Override
     public String symbol() {
         return symbol;
     }

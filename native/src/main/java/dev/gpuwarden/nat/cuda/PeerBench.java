@@ -5,26 +5,13 @@ import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
 import dev.gpuwarden.core.port.ComputeDriver.PeerRate;
 import java.util.SplittableRandom;
 
-/** A measurement of copies from the current context's GPU to another one. The host compares the data that arrived with what it wrote. */
-final class PeerBench implements CudaContext.Work<PeerRate> {
-
-    private final int peer;
-    private final CopyWork work;
-    private final Rendezvous start;
-    private final Rendezvous end;
-
-    /**
-     * Creates a measurement.
-     *
-     * @param peer the CUdevice of the target
-     * @param end of all pairs: memory of a GPU is read and given back only then, since both delay the GPU's own copies
-     */
-    PeerBench(int peer, CopyWork work, Rendezvous start, Rendezvous end) {
-        this.peer = peer;
-        this.work = work;
-        this.start = start;
-        this.end = end;
-    }
+/**
+ * A measurement of copies from the current context's GPU to another one. The host compares the data that arrived with what it wrote.
+ *
+ * @param peer the CUdevice of the target
+ * @param end of all pairs: memory of a GPU is read and given back only then, since both delay the GPU's own copies
+ */
+record PeerBench(int peer, CopyWork work, Rendezvous start, Rendezvous end) implements CudaContext.Work<PeerRate> {
 
     @Override
     public PeerRate run(CudaLibrary library) throws CudaException {

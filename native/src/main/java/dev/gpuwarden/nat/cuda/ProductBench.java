@@ -17,7 +17,8 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** A measurement of products (dgemm.cu, wmma.cu). Each product is compared with its closed form, and has a digest. */
-final class ProductBench implements CudaContext.Work<ProductResult> {
+record ProductBench(ProductWork work, Cublas cublas, Rendezvous start, StopSignal stop)
+        implements CudaContext.Work<ProductResult> {
 
     /** Each cell begins as a NaN, so that a product that was not computed shows. */
     private static final int NAN = 0xff;
@@ -27,18 +28,6 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
 
     /** The address of no SMs: a library does not record its own. */
     private static final long NO_SM = 0;
-
-    private final ProductWork work;
-    private final Cublas cublas;
-    private final Rendezvous start;
-    private final StopSignal stop;
-
-    ProductBench(ProductWork work, Cublas cublas, Rendezvous start, StopSignal stop) {
-        this.work = work;
-        this.cublas = cublas;
-        this.start = start;
-        this.stop = stop;
-    }
 
     @Override
     public ProductResult run(CudaLibrary library) throws CudaException {

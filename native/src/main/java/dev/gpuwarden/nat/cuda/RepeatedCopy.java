@@ -5,20 +5,10 @@ import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
 
 /** One copy, enqueued back to back as often as a measurement takes. */
-final class RepeatedCopy {
+record RepeatedCopy(CudaLibrary library, Stopwatch stopwatch, CopyWork work) {
 
     /** Bound on copies in one measurement, for copies that seem to take no time. */
     private static final int MOST_COPIES = 100_000;
-
-    private final CudaLibrary library;
-    private final Stopwatch stopwatch;
-    private final CopyWork work;
-
-    RepeatedCopy(CudaLibrary library, Stopwatch stopwatch, CopyWork work) {
-        this.library = library;
-        this.stopwatch = stopwatch;
-        this.work = work;
-    }
 
     /**
      * Returns bytes a second; no finite number if a copy takes no time. The first copy is not measured, since it maps the memory; the second

@@ -46,10 +46,6 @@ public final class Signature {
         return PREPARED.computeIfAbsent(arguments, Signature::new);
     }
 
-    public String arguments() {
-        return arguments;
-    }
-
     int count() {
         return arguments.length();
     }

@@ -17,24 +17,11 @@ import java.util.List;
 import java.util.Locale;
 
 /** NVIDIA's library of collectives with the GPUs that the driver lists for this process. */
-final class NcclDriver implements CollectiveDriver {
+record NcclDriver(NcclLibrary library, int version, CudaLibrary cuda, List<Device> devices, List<Gpu> gpus)
+        implements CollectiveDriver {
 
     private static final int NAME_BYTES = 256;
     private static final int PCI_BYTES = 32;
-
-    private final NcclLibrary library;
-    private final int version;
-    private final CudaLibrary cuda;
-    private final List<Device> devices;
-    private final List<Gpu> gpus;
-
-    private NcclDriver(NcclLibrary library, int version, CudaLibrary cuda, List<Device> devices, List<Gpu> gpus) {
-        this.library = library;
-        this.version = version;
-        this.cuda = cuda;
-        this.devices = devices;
-        this.gpus = gpus;
-    }
 
     static NcclDriver of(NcclLibrary library, int version, CudaLibrary cuda) throws CudaException {
         List<Device> devices = CudaDevices.list(cuda);
@@ -73,16 +60,6 @@ final class NcclDriver implements CollectiveDriver {
     @Override
     public String libraryPath() {
         return library.path();
-    }
-
-    @Override
-    public int version() {
-        return version;
-    }
-
-    @Override
-    public List<Gpu> gpus() {
-        return gpus;
     }
 
     @Override

@@ -2,53 +2,30 @@ package dev.gpuwarden.nat.nccl;
 
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.CollectiveException.Kind;
+import dev.gpuwarden.nat.lib.BoundLibrary;
 import dev.gpuwarden.nat.lib.CText;
 import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import dev.gpuwarden.nat.lib.SharedLibrary;
 import dev.gpuwarden.nat.lib.Signature;
-import java.util.List;
-import java.util.stream.Stream;
 
-/** The loaded library with the address of each function. Immutable and thread-safe. */
-final class NcclLibrary {
-
-    private final SharedLibrary library;
-    private final long[] addresses = new long[NcclSymbol.values().length];
+/** The loaded libnccl.so.2. */
+final class NcclLibrary extends BoundLibrary<NcclSymbol> {
 
     NcclLibrary(SharedLibrary library) {
-        this.library = library;
-        for (NcclSymbol symbol : NcclSymbol.values()) {
-            addresses[symbol.ordinal()] = library.symbol(symbol.symbol());
-        }
-    }
-
-    String path() {
-        return library.path();
-    }
-
-    /** Returns the names of required functions that this library lacks. */
-    List<String> missing() {
-        return Stream.of(NcclSymbol.values())
-                .filter(symbol -> symbol.isRequired() && !has(symbol))
-                .map(NcclSymbol::symbol)
-                .toList();
-    }
-
-    boolean has(NcclSymbol symbol) {
-        return addresses[symbol.ordinal()] != 0;
+        super(library, NcclSymbol.values());
     }
 
     /** Calls a function, and returns its ncclResult_t. */
     int call(NcclSymbol symbol, long... arguments) throws CollectiveException {
         require(symbol);
-        return (int) Invocation.once(signature(symbol), addresses[symbol.ordinal()], arguments);
+        return (int) Invocation.once(signature(symbol), address(symbol), arguments);
     }
 
     /** Returns a function with memory for its arguments, for calls in a row. */
     Invocation prepare(NcclSymbol symbol, NativeMemory memory, int at) throws CollectiveException {
         require(symbol);
-        return new Invocation(signature(symbol), addresses[symbol.ordinal()], memory, at);
+        return new Invocation(signature(symbol), address(symbol), memory, at);
     }
 
     private void require(NcclSymbol symbol) throws CollectiveException {
@@ -88,14 +65,13 @@ final class NcclLibrary {
     }
 
     private String errorString(int result) {
-        return CText.at(Invocation.once(
-                signature(NcclSymbol.ERROR_STRING), addresses[NcclSymbol.ERROR_STRING.ordinal()], result));
+        return CText.at(Invocation.once(signature(NcclSymbol.ERROR_STRING), address(NcclSymbol.ERROR_STRING), result));
     }
 
     private String lastError(long communicator) {
         return has(NcclSymbol.LAST_ERROR)
-                ? CText.at(Invocation.once(
-                        signature(NcclSymbol.LAST_ERROR), addresses[NcclSymbol.LAST_ERROR.ordinal()], communicator))
+                ? CText.at(
+                        Invocation.once(signature(NcclSymbol.LAST_ERROR), address(NcclSymbol.LAST_ERROR), communicator))
                 : "";
     }
 }

@@ -18,21 +18,13 @@ import java.util.List;
 import java.util.Map;
 
 /** A factory of collective drivers on libnccl.so.2 and libcuda.so.1. */
-public final class NcclProvider implements CollectiveProvider {
+public record NcclProvider(Map<String, String> environment, Path root) implements CollectiveProvider {
 
     /** The first version whose configuration can be passed by the size and version that {@link NcclConfig} has. */
     static final int OLDEST = 21800;
 
-    private final Map<String, String> environment;
-    private final Path root;
-
     public NcclProvider() {
         this(System.getenv(), Path.of("/"));
-    }
-
-    NcclProvider(Map<String, String> environment, Path root) {
-        this.environment = environment;
-        this.root = root;
     }
 
     @Override
@@ -40,17 +32,13 @@ public final class NcclProvider implements CollectiveProvider {
         Opening<CudaLibrary> cuda = CudaStart.start(options.driver());
         List<String> folders = ToolkitFolders.of(List.of(LibrarySearch.NCCL), environment, root);
         return LibrarySearch.search(List.of(LibrarySearch.NCCL), options.libraryPaths(), folders)
-                .then(nccl -> cuda.then(driver -> opened(new NcclLibrary(nccl), driver)));
+                .then(file -> cuda.then(driver -> {
+                    NcclLibrary nccl = new NcclLibrary(file);
+                    return nccl.ifComplete("NCCL", () -> opened(nccl, driver));
+                }));
     }
 
     private static Opening<CollectiveDriver> opened(NcclLibrary library, CudaLibrary cuda) {
-        List<String> missing = library.missing();
-        if (!missing.isEmpty()) {
-            return new Unavailable<>(
-                    Reason.LIBRARY_UNUSABLE,
-                    0,
-                    library.path() + " is no usable NCCL: it lacks " + String.join(", ", missing));
-        }
         try {
             int version = library.version();
             return version < OLDEST

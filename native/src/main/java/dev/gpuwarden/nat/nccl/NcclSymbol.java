@@ -1,7 +1,9 @@
 package dev.gpuwarden.nat.nccl;
 
+import dev.gpuwarden.nat.lib.BoundLibrary;
+
 /** The functions of libnccl.so.2 that are called (nccl.h 2.28), with their signatures for libffi. */
-enum NcclSymbol {
+enum NcclSymbol implements BoundLibrary.Symbol {
     VERSION("ncclGetVersion", "p", true),
     UNIQUE_ID("ncclGetUniqueId", "p", true),
     ERROR_STRING("ncclGetErrorString", "u", true),
@@ -39,8 +41,8 @@ enum NcclSymbol {
         this.required = required;
     }
 
-    /** Returns the exported name. */
-    String symbol() {
+    @Override
+    public String symbol() {
         return symbol;
     }
 
@@ -49,8 +51,8 @@ enum NcclSymbol {
         return signature;
     }
 
-    /** Returns whether a library without this function is unusable. */
-    boolean isRequired() {
+    @Override
+    public boolean isRequired() {
         return required;
     }
 }

@@ -10,18 +10,12 @@ import java.util.List;
 import java.util.Optional;
 
 /** A reader of the other ends of a GPU's NVLinks. */
-final class NvLinkReader {
+record NvLinkReader(NvmlLibrary library) {
 
     private static final int ACTIVE = 1;
 
     /** The host bridge of the node: the other end of no link. */
     private static final PciAddress NOWHERE = new PciAddress(0, 0, 0, 0);
-
-    private final NvmlLibrary library;
-
-    NvLinkReader(NvmlLibrary library) {
-        this.library = library;
-    }
 
     /**
      * Returns the device at the other end of each link. A link without a device is left out.

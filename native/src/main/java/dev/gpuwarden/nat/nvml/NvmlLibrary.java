@@ -3,6 +3,7 @@ package dev.gpuwarden.nat.nvml;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.nat.lib.BoundLibrary;
 import dev.gpuwarden.nat.lib.CText;
 import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
@@ -12,32 +13,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The loaded library with the address of each function that it exports. Thread-safe. */
-public final class NvmlLibrary {
+/** The loaded libnvidia-ml.so.1. */
+public final class NvmlLibrary extends BoundLibrary<NvmlSymbol> {
 
     private static final NvmlSymbol[] SYMBOLS = NvmlSymbol.values();
 
     private final SharedLibrary library;
-    private final long[] addresses = new long[SYMBOLS.length];
 
     public NvmlLibrary(SharedLibrary library) {
+        super(library, SYMBOLS);
         this.library = library;
-        for (NvmlSymbol symbol : SYMBOLS) {
-            addresses[symbol.ordinal()] = library.symbol(symbol.symbol());
-        }
-    }
-
-    public String path() {
-        return library.path();
-    }
-
-    public boolean has(NvmlSymbol symbol) {
-        return address(symbol) != 0;
-    }
-
-    /** Returns the function's address; 0 where the library lacks it. */
-    public long address(NvmlSymbol symbol) {
-        return addresses[symbol.ordinal()];
     }
 
     /** Returns the symbol, or the nearest of its fall-backs that the library exports. */

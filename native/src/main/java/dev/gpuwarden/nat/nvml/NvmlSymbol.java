@@ -1,5 +1,6 @@
 package dev.gpuwarden.nat.nvml;
 
+import dev.gpuwarden.nat.lib.BoundLibrary;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -7,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The functions of libnvidia-ml.so.1 that are called, with their purposes. Each is looked up separately, so that a
  * missing function costs one feature. A newer function names the older one that replaces it where it is missing.
  */
-public enum NvmlSymbol {
+public enum NvmlSymbol implements BoundLibrary.Symbol {
     INIT_V2("nvmlInit_v2", "starting the library"),
     INIT_WITH_FLAGS("nvmlInitWithFlags", "starting the library on a node that has lost all GPUs", INIT_V2),
     SHUTDOWN("nvmlShutdown", "seeing GPUs that come back or go away"),
@@ -123,7 +124,7 @@ public enum NvmlSymbol {
         this.fallback = fallback;
     }
 
-    /** Returns the exported name. */
+    @Override
     public String symbol() {
         return symbol;
     }

@@ -30,14 +30,4 @@ public enum Shape {
     public Signature signature() {
         return Signature.of(arguments);
     }
-
-    /** Returns the number of plain arguments between the device and the scratch memory. */
-    int plainArguments() {
-        return switch (this) {
-            case ARG_OUT, COUNT -> 1;
-            case ARG2_OUT -> 2;
-            case ARG3_OUT -> 3;
-            default -> 0;
-        };
-    }
 }

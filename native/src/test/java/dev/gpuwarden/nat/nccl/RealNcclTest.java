@@ -48,7 +48,7 @@ class RealNcclTest {
 
     @Test
     void itHasTheFunctionsOfItsVersion() throws CollectiveException {
-        assertThat(library.missing()).isEmpty();
+        assertThat(NcclSymbol.values()).filteredOn(NcclSymbol::isRequired).allMatch(library::has);
         assertThat(NcclSymbol.values())
                 .filteredOn(symbol -> !library.has(symbol))
                 .as("functions of 2.27")

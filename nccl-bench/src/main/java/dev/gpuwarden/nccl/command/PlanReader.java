@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The plan that options state. Pure. An {@link IllegalArgumentException} has the mistake in words. */
-final class PlanReader {
+record PlanReader(BenchOptions options) {
 
     /** Bound on ranks of a process, above any machine. */
     private static final int MOST_LOCAL = 1024;
@@ -34,12 +34,6 @@ final class PlanReader {
     private static final List<Integer> REGISTRATIONS = List.of(21900, 22700);
 
     private static final List<Integer> POLICIES = List.of(22700, 22700, 22800);
-
-    private final BenchOptions options;
-
-    PlanReader(BenchOptions options) {
-        this.options = options;
-    }
 
     /** Throws where the plan requires something that is not implemented. */
     void checkImplemented() throws CollectiveException {

@@ -10,19 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The table of nccl-tests 2.19, byte for byte: headings, and rows in parts as they become known. */
-public final class ResultTable {
+public record ResultTable(boolean processorTime, boolean timestamps, boolean perIteration) {
 
     private static final int TIMESTAMP_WIDTH = 19;
-
-    private final boolean processorTime;
-    private final boolean timestamps;
-    private final boolean perIteration;
-
-    public ResultTable(boolean processorTime, boolean timestamps, boolean perIteration) {
-        this.processorTime = processorTime;
-        this.timestamps = timestamps;
-        this.perIteration = perIteration;
-    }
 
     /** Returns the lines of the headings. */
     public List<String> headings() {

@@ -26,44 +26,23 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
-/** A run in this process: GPUs for its ranks, and the ranks. */
-public final class Bench {
+/**
+ * A run in this process: GPUs for its ranks, and the ranks.
+ *
+ * @param plan ACC:Returns the plan before the memory of the GPUs limits its sizes.
+ * @param split rule of groups; empty where all ranks are one
+ * @param host name of this machine, which is the same in all its processes
+ */
+public record Bench(
+        Plan plan,
+        Optional<Split> split,
+        CollectiveDriver driver,
+        Exchange exchange,
+        int process,
+        int processes,
+        String host) {
 
     private static final String SEPARATOR = "\t";
-
-    private final Plan plan;
-    private final Optional<Split> split;
-    private final CollectiveDriver driver;
-    private final Exchange exchange;
-    private final int process;
-    private final int processes;
-    private final String host;
-
-    /**
-     * @param split rule of groups; empty where all ranks are one
-     * @param host name of this machine, which is the same in all its processes
-     */
-    public Bench(
-            Plan plan,
-            Optional<Split> split,
-            CollectiveDriver driver,
-            Exchange exchange,
-            int process,
-            int processes,
-            String host) {
-        this.plan = plan;
-        this.split = split;
-        this.driver = driver;
-        this.exchange = exchange;
-        this.process = process;
-        this.processes = processes;
-        this.host = host;
-    }
-
-    /** Returns the plan before the memory of the GPUs limits its sizes. */
-    public Plan plan() {
-        return plan;
-    }
 
     /**
      * GPUs and groups of all ranks.

@@ -9,17 +9,7 @@ import java.util.function.DoubleBinaryOperator;
 import java.util.stream.DoubleStream;
 
 /** Numbers of all ranks as one. nccl-tests has one number for each of its threads, which has the GPUs of `-g`. */
-final class TimesOfRanks {
-
-    private final Plan plan;
-    private final Team team;
-    private final int localRank;
-
-    TimesOfRanks(Plan plan, Team team, int localRank) {
-        this.plan = plan;
-        this.team = team;
-        this.localRank = localRank;
-    }
+record TimesOfRanks(Plan plan, Team team, int localRank) {
 
     /** Returns the time of the run: a thread is done when all its GPUs are. */
     double combined(double mine) throws Team.Left {

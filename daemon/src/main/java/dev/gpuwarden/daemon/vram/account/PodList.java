@@ -19,7 +19,7 @@ final class PodList implements KubeWatch.Listener {
     /** By namespace and name, so that a pod replaces the one before it. */
     private final Map<String, BudgetedPod> byPath = new TreeMap<>();
 
-    private volatile Pods pods = new Pods(Map.of(), 0);
+    private volatile Pods pods = new Pods(Map.of());
 
     PodList(String resource) {
         this.resource = resource;
@@ -62,6 +62,6 @@ final class PodList implements KubeWatch.Listener {
     private void publish() {
         Map<String, BudgetedPod> byUid = new HashMap<>();
         byPath.values().stream().limit(VramCodec.MOST_PODS).forEach(pod -> byUid.put(pod.getUid(), pod));
-        pods = new Pods(byUid, byPath.size() - byUid.size());
+        pods = new Pods(byUid);
     }
 }

@@ -82,10 +82,5 @@ public interface Actuator {
                 case NO_LONGER_NEEDED -> begun ? Optional.empty() : Optional.of(NotRecycled.WITHHELD);
             };
         }
-
-        /** Returns whether the tenant ends by it. */
-        public boolean accepted() {
-            return end == End.ACCEPTED;
-        }
     }
 }

@@ -15,25 +15,16 @@ import java.util.concurrent.locks.LockSupport;
  * Ends the processes of a tenant that hold the GPU: SIGTERM, and SIGKILL to those that still run after the grace while
  * the reason holds. A
  * signal reaches the process that was listed, or none.
+ *
+ * @param idPrefix beginning of the identity of the tenants that it handles
  */
-public final class SignalActuator implements Actuator {
+public record SignalActuator(String idPrefix, ProcessSet all, Duration grace) implements Actuator {
 
     /** Signal numbers of x86-64 and arm64. */
     private static final int SIGTERM = 15;
 
     private static final int SIGKILL = 9;
     private static final long POLL_NANOS = Duration.ofMillis(50).toNanos();
-
-    private final String idPrefix;
-    private final ProcessSet all;
-    private final Duration grace;
-
-    /** @param idPrefix beginning of the identity of the tenants that it handles */
-    public SignalActuator(String idPrefix, ProcessSet all, Duration grace) {
-        this.idPrefix = idPrefix;
-        this.all = all;
-        this.grace = grace;
-    }
 
     @Override
     public String name() {

@@ -24,23 +24,15 @@ import java.util.Set;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
-/** The terms of pods, from the list of budgets and the kubelet's allocation of GPUs. */
-public final class PodTerms implements TermsSource {
-
-    private final Supplier<Reading<Pods>> pods;
-    private final Supplier<Reading<GpuHolders>> allocation;
-    private final IntSupplier gpus;
-
-    /**
-     * @param pods the last list; does not block
-     * @param allocation the last known allocation of GPUs to containers; does not block
-     * @param gpus number of GPUs of the node; with one, each pod has that one
-     */
-    public PodTerms(Supplier<Reading<Pods>> pods, Supplier<Reading<GpuHolders>> allocation, IntSupplier gpus) {
-        this.pods = pods;
-        this.allocation = allocation;
-        this.gpus = gpus;
-    }
+/**
+ * The terms of pods, from the list of budgets and the kubelet's allocation of GPUs.
+ *
+ * @param pods the last list; does not block
+ * @param allocation the last known allocation of GPUs to containers; does not block
+ * @param gpus number of GPUs of the node; with one, each pod has that one
+ */
+public record PodTerms(Supplier<Reading<Pods>> pods, Supplier<Reading<GpuHolders>> allocation, IntSupplier gpus)
+        implements TermsSource {
 
     @Override
     public Optional<Terms> of(GpuIdentity gpu, MemoryUse process) {

@@ -7,9 +7,8 @@ import java.util.Map;
  * The pods of this node that have a budget.
  *
  * @param byUid pods by UID
- * @param unlisted number of further pods, which found no room in the list
  */
-public record Pods(Map<String, BudgetedPod> byUid, int unlisted) {
+public record Pods(Map<String, BudgetedPod> byUid) {
     public Pods {
         byUid = Map.copyOf(byUid);
     }

@@ -39,7 +39,9 @@ public final class VramRequests extends AggregatorRequests<VramRequests.Answer> 
     private OptionalLong largestCard = OptionalLong.empty();
     private Optional<OverBudget> overBudget = Optional.empty();
     private String advertisedId = "";
-    private Answer advertising = new Answer(false, "nothing is advertised yet");
+    /** The outcome of the value that was set last; guarded by this. */
+    Answer advertising = new Answer(false, "nothing is advertised yet");
+
     private final List<BudgetedPod> pages = new ArrayList<>();
     private long list;
     private volatile Reading<Pods> pods =
@@ -102,11 +104,6 @@ public final class VramRequests extends AggregatorRequests<VramRequests.Answer> 
                     NodeReport::hasOverBudget,
                     NodeReport.newBuilder().setOverBudget(report).build()));
         }
-    }
-
-    /** Returns the outcome of the value that was set last. */
-    public synchronized Answer advertised() {
-        return closed().isEmpty() || advertising.accepted() ? advertising : new Answer(false, closed());
     }
 
     /** Requests the end of a pod. The future is completed within {@link VramCodec#PATIENCE}. Does not block. */
@@ -194,7 +191,7 @@ public final class VramRequests extends AggregatorRequests<VramRequests.Answer> 
             Map<String, BudgetedPod> byUid = new HashMap<>();
             pages.forEach(pod -> byUid.put(pod.getUid(), pod));
             pages.clear();
-            pods = Reading.of(new Pods(byUid, page.getUnlisted()));
+            pods = Reading.of(new Pods(byUid));
         }
     }
 

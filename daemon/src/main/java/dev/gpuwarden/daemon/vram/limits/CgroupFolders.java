@@ -19,11 +19,10 @@ final class CgroupFolders {
     private final Path procfs;
     private final Optional<String> mounted;
 
-    /** @param procfs the node's /proc; where this program itself finds cgroup v2 is in its own */
-    CgroupFolders(Path procfs) {
-        this(procfs, Path.of("/proc/self/mountinfo"));
-    }
-
+    /**
+     * @param procfs the node's /proc
+     * @param mounts the mounts of this program, in which it finds cgroup v2 itself
+     */
     CgroupFolders(Path procfs, Path mounts) {
         this.procfs = procfs;
         // proc(5): the fifth field is the mount point; the type follows a lone dash.

@@ -59,7 +59,8 @@ public final class DriverLimits implements AutoCloseable {
             Path procfs,
             LimitMode mode,
             boolean armed) {
-        DriverLimits limits = new DriverLimits(gpus, driver, new CgroupFolders(procfs), mode, armed);
+        DriverLimits limits =
+                new DriverLimits(gpus, driver, new CgroupFolders(procfs, Path.of("/proc/self/mountinfo")), mode, armed);
         limits.thread.start();
         return limits;
     }

@@ -34,7 +34,7 @@ class PodDeletionClusterTest extends AccountFixture {
             until(() -> names(account).equals(Set.of("leaky=1800")), "the list");
             Actuator.Outcome outcome = recycle(account, uid);
             assertThat(outcome.text()).isEqualTo("the pod " + SPACE + "/leaky is deleted");
-            assertThat(outcome.accepted()).isTrue();
+            assertThat(outcome.end()).isEqualTo(Actuator.End.ACCEPTED);
             assertThat(plane.client().find("pod/" + SPACE + "/leaky", ".metadata.deletionGracePeriodSeconds"))
                     .isEqualTo("5");
             assertThat(between.calls())

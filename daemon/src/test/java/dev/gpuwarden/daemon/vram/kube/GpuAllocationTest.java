@@ -25,7 +25,7 @@ class GpuAllocationTest {
             () -> now);
 
     private static Reading<Pods> list(String uid) {
-        return Reading.of(new Pods(Map.of(uid, BudgetedPod.getDefaultInstance()), 0));
+        return Reading.of(new Pods(Map.of(uid, BudgetedPod.getDefaultInstance())));
     }
 
     private int looks() {
@@ -49,7 +49,7 @@ class GpuAllocationTest {
         gpus = 1;
         assertThat(looks()).isZero();
         gpus = 2;
-        pods = Reading.of(new Pods(Map.of(), 0));
+        pods = Reading.of(new Pods(Map.of()));
         assertThat(looks()).isZero();
         pods = Reading.absent(Absence.PENDING);
         assertThat(looks()).isZero();

@@ -46,7 +46,7 @@ class PodTermsTest {
     private int gpus = 1;
 
     private final PodTerms terms = new PodTerms(
-            () -> Reading.of(new Pods(pods.stream().collect(Collectors.toMap(BudgetedPod::getUid, pod -> pod)), 0)),
+            () -> Reading.of(new Pods(pods.stream().collect(Collectors.toMap(BudgetedPod::getUid, pod -> pod)))),
             () -> holders,
             () -> gpus);
 
