@@ -120,8 +120,7 @@ class ResetWalkTest {
             }
             for (int number = 0; number < NODES; number++) {
                 label(fleet, node(number), "draining");
-                // As an informer lists it: the API server's cache may still have the mark, and all nodes would be
-                // repaired at the start.
+                // An informer lists from the API server's cache. With the old mark in it, all nodes are repaired at the start.
                 fleet.client.await(
                         "node/" + node(number) + "?resourceVersion=0",
                         ".metadata.labels",
