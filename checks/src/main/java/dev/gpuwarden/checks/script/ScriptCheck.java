@@ -89,11 +89,16 @@ final class ScriptCheck implements HealthCheck {
     /** Returns the script's environment, without this program's own, which contains passwords. */
     private Map<String, String> environment(CheckContext context) {
         return Map.of(
-                "PATH", SEARCH_PATH,
-                "LANG", "C.UTF-8",
-                "NODE_NAME", nodeName,
-                "GPUWARDEN_SYSFS", context.sysfs().toString(),
-                "GPUWARDEN_PROCFS", context.procfs().toString());
+                "PATH",
+                SEARCH_PATH,
+                "LANG",
+                "C.UTF-8",
+                "NODE_NAME",
+                nodeName,
+                "GPUWARDEN_SYSFS",
+                context.sysfs().toString(),
+                "GPUWARDEN_PROCFS",
+                context.procfs().toString());
     }
 
     private static String why(Exception e) {
