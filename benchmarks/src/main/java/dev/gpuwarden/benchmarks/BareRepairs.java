@@ -4,10 +4,10 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.core.util.JsonTrees;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.gpuwarden.testkit.Unchecked;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,6 +31,26 @@ final class BareRepairs implements AutoCloseable {
     private static final String ANNOTATION = "x".repeat(600);
 
     private static final String MESSAGE = "y".repeat(150);
+
+    // Capitals stand for the texts of one write.
+    private static final Map<String, Object> REBOOT = template("""
+            {"apiVersion": "janitor.dgxc.nvidia.com/v1alpha1", "kind": "RebootNode", "metadata": {"name": "NODE"},
+             "spec": {"nodeName": "NODE", "force": false}}""");
+    private static final Map<String, Object> JOB = template("""
+            {"metadata": {"name": "NODE"},
+             "spec": {"suspend": true, "backoffLimit": 0, "template": {"spec": {"nodeName": "NODE", "restartPolicy": "Never",
+              "containers": [{"name": "action", "image": "load", "command": ["ANNOTATION"]}]}}}}""");
+    private static final Map<String, Object> CONDITION = template("""
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "NODE"},
+             "status": {"conditions": [{"type": "Bare", "status": "STATUS", "reason": "Load", "message": "MESSAGE",
+              "lastTransitionTime": "NOW"}]}}""");
+    private static final Map<String, Object> EVENT = template("""
+            {"metadata": {"name": "NODE.WHAT", "namespace": "default"},
+             "involvedObject": {"kind": "Node", "name": "NODE", "apiVersion": "v1"},
+             "reason": "WHAT", "message": "MESSAGE", "type": "Normal"}""");
+    private static final Map<String, Object> STATUS = template("""
+            {"status": {"phase": "PHASE", "TIME": "NOW", "conditions": [{"type": "SignalSent", "status": "True",
+             "reason": "PHASE", "message": "MESSAGE", "lastTransitionTime": "NOW"}]}}""");
 
     private final KubeClient api;
     private final Set<String> nodes = ConcurrentHashMap.newKeySet();
@@ -77,16 +97,11 @@ final class BareRepairs implements AutoCloseable {
         annotate(node, "drain");
         annotate(node, "repair");
         event(node, "started");
-        String resource = create(REBOOTS, node, """
-                {"apiVersion": "janitor.dgxc.nvidia.com/v1alpha1", "kind": "RebootNode", "metadata": {"name": "NODE"},
-                 "spec": {"nodeName": "NODE", "force": false}}""");
+        String resource = create(REBOOTS, filled(REBOOT, "NODE", node));
         merge(resource, "metadata", Map.of("finalizers", List.of("load.example/bare")));
-        String unused = create(LEASES, node, "{\"metadata\": {\"name\": \"NODE\"}}");
+        String unused = create(LEASES, Map.of("metadata", Map.of("name", node)));
         status(node, "InProgress");
-        String job = create(JOBS, node, """
-                {"metadata": {"name": "NODE"},
-                 "spec": {"suspend": true, "backoffLimit": 0, "template": {"spec": {"nodeName": "NODE", "restartPolicy": "Never",
-                  "containers": [{"name": "action", "image": "load", "command": ["ANNOTATION"]}]}}}}""");
+        String job = create(JOBS, filled(JOB, "NODE", node));
         status(node, "InProgress");
         merge(job, "spec", Map.of("suspend", false));
     }
@@ -103,22 +118,35 @@ final class BareRepairs implements AutoCloseable {
         event(node, "released");
     }
 
-    private String create(String path, String node, String json) throws ApiException, InterruptedException {
-        Map<String, Object> object = object(json, node);
+    private String create(String path, Map<String, Object> object) throws ApiException, InterruptedException {
         var unused = api.create(path, object);
         return path + "/" + JsonTrees.text(JsonTrees.object(object, "metadata"), "name");
     }
 
-    /** @param json with words in place of the node, the time and the texts */
-    private static Map<String, Object> object(String json, String node) {
-        try {
-            return Json.readObject(json.replace("NODE", node)
-                    .replace("NOW", now())
-                    .replace("ANNOTATION", ANNOTATION)
-                    .replace("MESSAGE", MESSAGE));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    private static Map<String, Object> template(String json) {
+        return Unchecked.get(
+                () -> Json.readObject(json.replace("ANNOTATION", ANNOTATION).replace("MESSAGE", MESSAGE)));
+    }
+
+    /** @param words each word of the template's texts and names, before the text in its place */
+    private static Map<String, Object> filled(Map<?, ?> template, String... words) {
+        Map<String, Object> filled = new LinkedHashMap<>();
+        template.forEach((name, value) -> filled.put((String) any(name, words), any(value, words)));
+        return filled;
+    }
+
+    private static Object any(Object value, String... words) {
+        if (value instanceof Map<?, ?> map) {
+            return filled(map, words);
         }
+        if (value instanceof List<?> list) {
+            return list.stream().map(each -> any(each, words)).toList();
+        }
+        Object filled = value;
+        for (int i = 0; filled instanceof String text && i < words.length; i += 2) {
+            filled = text.replace(words[i], words[i + 1]);
+        }
+        return filled;
     }
 
     private void merge(String path, String field, Object value) throws ApiException, InterruptedException {
@@ -146,30 +174,19 @@ final class BareRepairs implements AutoCloseable {
     }
 
     private void condition(String node, String status) throws ApiException, InterruptedException {
-        String json = """
-                {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "NODE"},
-                 "status": {"conditions": [{"type": "Bare", "status": "STATUS", "reason": "Load", "message": "MESSAGE",
-                  "lastTransitionTime": "NOW"}]}}""";
-        var unused = api.apply(NODES + node + "/status", "bare", object(json.replace("STATUS", status), node));
+        var unused = api.apply(
+                NODES + node + "/status", "bare", filled(CONDITION, "NODE", node, "STATUS", status, "NOW", now()));
     }
 
     private void event(String node, String what) throws ApiException, InterruptedException {
-        String json = """
-                {"metadata": {"name": "NODE.WHAT", "namespace": "default"},
-                 "involvedObject": {"kind": "Node", "name": "NODE", "apiVersion": "v1"},
-                 "reason": "WHAT", "message": "MESSAGE", "type": "Normal"}""";
-        String unused = create(EVENTS, node, json.replace("WHAT", what));
+        String unused = create(EVENTS, filled(EVENT, "NODE", node, "WHAT", what));
     }
 
     /** An end without a time would leave the resource in progress for the aggregator, which would read it again and again. */
     private void status(String node, String phase) throws ApiException, InterruptedException {
-        String json = """
-                {"status": {"phase": "PHASE", "TIME": "NOW", "conditions": [{"type": "SignalSent", "status": "True",
-                 "reason": "PHASE", "message": "MESSAGE", "lastTransitionTime": "NOW"}]}}""";
         String time = phase.equals("Succeeded") ? "completionTime" : "startTime";
-        var unused = api.merge(
-                REBOOTS + "/" + node + "/status",
-                object(json.replace("PHASE", phase).replace("TIME", time), node));
+        var unused =
+                api.merge(REBOOTS + "/" + node + "/status", filled(STATUS, "PHASE", phase, "TIME", time, "NOW", now()));
     }
 
     @Override

@@ -42,5 +42,7 @@ record DaemonWatch(Consumer<WatchResponse> receiver, Runnable ended) implements 
     }
 
     @Override
-    public void onCompleted() {}
+    public void onCompleted() {
+        ended.run();
+    }
 }

@@ -127,6 +127,7 @@ final class HostileNodes {
     private void silent() {
         try {
             SSLSocket socket = (SSLSocket) plainTls.getSocketFactory().createSocket();
+            socket.setEnabledProtocols(new String[] {"TLSv1.3"});
             socket.bind(new InetSocketAddress("127.0.0.15", 0));
             socket.connect(new InetSocketAddress("127.0.0.1", targets.ingest()), 10_000);
             socket.setSoTimeout(10_000);

@@ -39,12 +39,12 @@ public record Execution(int code, String output) {
         }
     }
 
-    /** Ends a program by SIGTERM, and by SIGKILL after this time or when the thread is interrupted. */
+    /** Ends a program by SIGTERM, and by SIGKILL after this time or when the thread is interrupted. Waits this long again at most. */
     public static void end(Process process, int seconds) {
         process.destroy();
         try {
             if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor();
+                process.destroyForcibly().waitFor(seconds, TimeUnit.SECONDS);
             }
         } catch (InterruptedException e) {
             process.destroyForcibly();

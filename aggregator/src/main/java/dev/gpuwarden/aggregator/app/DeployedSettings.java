@@ -94,28 +94,27 @@ public final class DeployedSettings {
             Map<String, Object> deployment, String namespace, String origin, Optional<RepairTemplates> templates) {
         Map<String, Object> template =
                 JsonTrees.object(JsonTrees.object(JsonTrees.object(deployment, "spec"), "template"), "spec");
-        Optional<Map<String, Object>> container = JsonTrees.objects(template, "containers").stream()
-                .filter(each -> words(each).contains(COMMAND))
-                .findFirst();
         try {
-            if (container.isEmpty()) {
-                throw new UserError("expected a container that runs gpuwarden aggregator, found none");
-            }
+            Map<String, Object> container = JsonTrees.objects(template, "containers").stream()
+                    .filter(each -> words(each).contains(COMMAND))
+                    .findFirst()
+                    .orElseThrow(
+                            () -> new UserError("expected a container that runs gpuwarden aggregator, found none"));
             Options parsed = new Options();
             CommandGroup group = () -> List.of(new NamedCommand(COMMAND, () -> parsed));
             CommandLine line = Main.commandLine(
-                    new SettingSources(variables(container.get()), NO_FILE),
+                    new SettingSources(variables(container), NO_FILE),
                     List.of(group).iterator());
             StringWriter errors = new StringWriter();
             line.setErr(new PrintWriter(errors));
-            List<String> words = words(container.get());
+            List<String> words = words(container);
             int code = line.execute(
                     words.subList(words.indexOf(COMMAND), words.size()).toArray(String[]::new));
             if (code != ExitCode.OK) {
                 throw new UserError(
                         errors.toString().lines().findFirst().orElse("").replaceFirst("^gpuwarden: ", ""));
             }
-            Optional<String> unread = unread(container.get(), origin)
+            Optional<String> unread = unread(container, origin)
                     .or(() -> parsed.parts
                             .repair
                             .templates()

@@ -66,16 +66,11 @@ public record AccessReviewer(KubeClient api, Optional<Account> account) {
     private boolean has(Right right) throws ApiException, InterruptedException {
         String[] resource = right.resource().split("/", 2);
         Map<String, String> attributes = Map.of(
-                "verb",
-                right.verb(),
-                "group",
-                right.group(),
-                "resource",
-                resource[0],
-                "subresource",
-                resource.length == 2 ? resource[1] : "",
-                "namespace",
-                right.namespace());
+                "verb", right.verb(),
+                "group", right.group(),
+                "resource", resource[0],
+                "subresource", resource.length == 2 ? resource[1] : "",
+                "namespace", right.namespace());
         Map<String, Object> status = account.isEmpty()
                 ? api.review(
                         "authorization.k8s.io", "SelfSubjectAccessReview", Map.of("resourceAttributes", attributes))

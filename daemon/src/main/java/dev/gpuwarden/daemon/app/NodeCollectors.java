@@ -31,29 +31,28 @@ final class NodeCollectors {
         CheckRunner checks = parts.checks;
         EventStore store = parts.store;
         List<Collector> collectors = new ArrayList<>(List.of(
-                new Collector("check", new CheckCollector(checks::results, store::faults)::collect),
+                new CheckCollector(checks::results, store::faults).collector(),
                 PartCollectors.checkSets(checks.planned()),
                 PartCollectors.store(store::status),
-                new Collector("event", new EventCollector(store::counts, store::faults)::collect),
+                new EventCollector(store::counts, store::faults).collector(),
                 PartCollectors.kernelLog(parts.kernelLog::stats),
                 PartCollectors.sinks(parts.sending),
                 PartCollectors.web(web)));
         parts.calls.map(GrpcServer::stats).map(PartCollectors::grpc).ifPresent(collectors::add);
         parts.cluster.map(target -> PartCollectors.kubernetes(target::stats)).ifPresent(collectors::add);
         parts.vram
-                .map(monitor ->
-                        new Collector("vram", new VramCollector(monitor::statuses, InstantSource.system())::collect))
+                .map(monitor -> new VramCollector(monitor::statuses, InstantSource.system()).collector())
                 .ifPresent(collectors::add);
         parts.repairs.map(repair -> PartCollectors.repairs(repair::status)).ifPresent(collectors::add);
         if (wanted.dcgmNames()) {
             DcgmCollector dcgm =
                     new DcgmCollector(node::get, parts.kernelLog::lastXids, new CachedGpuHolders(parts.holders));
-            collectors.add(new Collector("dcgm", dcgm::collect));
+            collectors.add(dcgm.collector());
         }
         if (wanted.autopilot()) {
             AutopilotCollector autopilot =
                     new AutopilotCollector(node::get, NodeFacts.cpuModel(parts.settings.paths), checks::results);
-            collectors.add(new Collector("autopilot", autopilot::collect));
+            collectors.add(autopilot.collector());
         }
         return collectors;
     }

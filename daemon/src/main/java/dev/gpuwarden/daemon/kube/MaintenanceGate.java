@@ -24,10 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  * The test just before the act of a maintenance resource on this node. A Job can wait for long between its start and its act, and
  * others act in that time. So it reads again that the Node is the same and cordoned, that the resource has the lock of the node, and
  * that the resource is still in progress. An answer that is missing is a refusal.
- *
- * @param access empty without a ServiceAccount
  */
-public record MaintenanceGate(Act act, Optional<KubeAccess> access, Duration patience) {
+public final class MaintenanceGate {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long PAUSE_NANOS = 1_000_000_000;
@@ -61,9 +59,20 @@ public record MaintenanceGate(Act act, Optional<KubeAccess> access, Duration pat
         }
     }
 
+    private final Act act;
+    private final Optional<KubeAccess> access;
+    private final Duration patience;
+
     /** Creates a gate that reads with the ServiceAccount of this pod. */
     public MaintenanceGate(Act act) {
         this(act, KubeAccess.ofPod(System.getenv(), KubeAccess.SERVICE_ACCOUNT), PATIENCE);
+    }
+
+    /** @param access empty without a ServiceAccount */
+    MaintenanceGate(Act act, Optional<KubeAccess> access, Duration patience) {
+        this.act = act;
+        this.access = access;
+        this.patience = patience;
     }
 
     /**

@@ -22,7 +22,11 @@ public record AutopilotCollector(Supplier<String> nodeName, String cpuModel, Sup
     /** nvml.h, nvmlClocksEventReasonHwSlowdown. */
     private static final long HARDWARE_SLOWDOWN = 0x8;
 
-    public void collect(Collector.Scrape scrape, Family.Series out) {
+    public Collector collector() {
+        return new Collector("autopilot", this::collect);
+    }
+
+    private void collect(Collector.Scrape scrape, Family.Series out) {
         List<CheckResult> last = results.get();
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             add(out, gpu, "pciebw", copies(last, gpu));

@@ -18,7 +18,11 @@ public record CheckCollector(Supplier<List<CheckResult>> results, Supplier<List<
 
     private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
 
-    public void collect(Collector.Scrape scrape, Family.Series out) {
+    public Collector collector() {
+        return new Collector("check", this::collect);
+    }
+
+    private void collect(Collector.Scrape scrape, Family.Series out) {
         List<CheckResult> last = results.get();
         Verdict verdict = NodeVerdict.of(last, faults.get());
         for (Verdict each : Verdict.values()) {
@@ -43,14 +47,10 @@ public record CheckCollector(Supplier<List<CheckResult>> results, Supplier<List<
             }
             Labels check = Labels.of("check", id);
             out.add("gpuwarden_check_duration_seconds", check, result.took().toNanos() / 1e9);
-            out.add(
-                    "gpuwarden_check_last_run_timestamp_seconds",
-                    check,
-                    result.at().toEpochMilli() / 1e3);
-            out.add(
-                    "gpuwarden_check_interval_seconds",
-                    check,
-                    result.check().every().toNanos() / 1e9);
+            double at = result.at().toEpochMilli() / 1e3;
+            out.add("gpuwarden_check_last_run_timestamp_seconds", check, at);
+            double every = result.check().every().toNanos() / 1e9;
+            out.add("gpuwarden_check_interval_seconds", check, every);
         }
         found.forEach(labels -> out.add("gpuwarden_finding", labels, 1));
     }

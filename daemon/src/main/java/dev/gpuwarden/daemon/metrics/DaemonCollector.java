@@ -13,6 +13,8 @@ final class DaemonCollector {
 
     private static final Labels HEAP = Labels.of("area", "heap");
 
+    private DaemonCollector() {}
+
     static void collect(Collector.Scrape scrape, Family.Series out) {
         sampler(scrape.sampler(), out);
         self(scrape.self(), out);

@@ -57,7 +57,11 @@ public final class DcgmCollector {
         this.holders = holders;
     }
 
-    public void collect(Collector.Scrape scrape, Family.Series out) {
+    public Collector collector() {
+        return new Collector("dcgm", this::collect);
+    }
+
+    private void collect(Collector.Scrape scrape, Family.Series out) {
         List<GpuSnapshot> gpus = scrape.node().gpus();
         String driver = scrape.node().driver() instanceof DriverState.Running running
                 ? GpuCollector.text(running.info().driverVersion())

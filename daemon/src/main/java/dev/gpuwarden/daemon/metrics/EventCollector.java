@@ -21,7 +21,11 @@ public record EventCollector(Supplier<Map<EventCounts.Kind, Long>> counts, Suppl
 
     private static final String OTHER = "other";
 
-    public void collect(Collector.Scrape scrape, Family.Series out) {
+    public Collector collector() {
+        return new Collector("event", this::collect);
+    }
+
+    private void collect(Collector.Scrape scrape, Family.Series out) {
         counts.get().forEach((kind, count) -> out.add("gpuwarden_events", labels(kind), count));
         Map<Labels, Integer> sums = new LinkedHashMap<>();
         for (Fault fault : faults.get().stream().sorted(Fault.FATAL_THEN_NEWEST).toList()) {
@@ -33,16 +37,11 @@ public record EventCollector(Supplier<Map<EventCounts.Kind, Long>> counts, Suppl
 
     private static Labels labels(EventCounts.Kind kind) {
         return Labels.of(
-                "agent",
-                kind.agent(),
-                "check",
-                kind.check(),
-                "code",
-                kind.codes(),
-                "fatal",
-                String.valueOf(kind.fatal()),
-                "healthy",
-                String.valueOf(kind.healthy()));
+                "agent", kind.agent(),
+                "check", kind.check(),
+                "code", kind.codes(),
+                "fatal", String.valueOf(kind.fatal()),
+                "healthy", String.valueOf(kind.healthy()));
     }
 
     private static Labels labels(Fault fault) {
@@ -72,23 +71,14 @@ public record EventCollector(Supplier<Map<EventCounts.Kind, Long>> counts, Suppl
             String entity,
             String action) {
         return Labels.of(
-                "acted_on",
-                String.valueOf(cause.strategy().actedOn()),
-                "action",
-                action,
-                "agent",
-                agent,
-                "check",
-                check,
-                "code",
-                code,
-                "component",
-                component,
-                "entity",
-                entity,
-                "entity_type",
-                entityType,
-                "fatal",
-                String.valueOf(cause.fatal()));
+                "acted_on", String.valueOf(cause.strategy().actedOn()),
+                "action", action,
+                "agent", agent,
+                "check", check,
+                "code", code,
+                "component", component,
+                "entity", entity,
+                "entity_type", entityType,
+                "fatal", String.valueOf(cause.fatal()));
     }
 }

@@ -15,6 +15,8 @@ final class LinkCollector {
             .mapToObj(i -> Family.of("gpuwarden_nvlink_", LinkMetric.of(i)))
             .toArray(Family[]::new);
 
+    private LinkCollector() {}
+
     static void collect(Collector.Scrape scrape, Family.Series out) {
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             Labels labels = GpuLabels.of(gpu.identity());

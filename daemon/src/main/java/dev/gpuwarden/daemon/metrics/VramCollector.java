@@ -42,7 +42,11 @@ public record VramCollector(Supplier<List<VramStatus>> gpus, InstantSource clock
     private static final Comparator<Tenant> LARGEST_FIRST =
             Comparator.comparingLong(VramCollector::size).reversed().thenComparing(Tenant::id);
 
-    public void collect(Collector.Scrape scrape, Family.Series out) {
+    public Collector collector() {
+        return new Collector("vram", this::collect);
+    }
+
+    private void collect(Collector.Scrape scrape, Family.Series out) {
         List<VramStatus> all = gpus.get();
         out.add("gpuwarden_vram_watched_gpus", all.size());
         for (VramStatus status : all) {

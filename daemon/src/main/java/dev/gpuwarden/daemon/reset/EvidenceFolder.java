@@ -26,7 +26,7 @@ import java.util.zip.ZipOutputStream;
  * A folder of zip files with evidence of failures, for the owner alone. The oldest are removed when there are more than {@value #MOST},
  * or more than {@value #MOST_MIB} MiB.
  */
-public record EvidenceFolder(Path folder, long mostBytes) {
+public final class EvidenceFolder {
 
     static final int MOST = 8;
     static final long MOST_MIB = 256;
@@ -35,6 +35,14 @@ public record EvidenceFolder(Path folder, long mostBytes) {
     private static final Pattern OURS = Pattern.compile("(?:gpu-reset|bundle)-.*\\.zip");
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+    private final Path folder;
+    private final long mostBytes;
+
+    EvidenceFolder(Path folder, long mostBytes) {
+        this.folder = folder;
+        this.mostBytes = mostBytes;
+    }
 
     public static EvidenceFolder of(Path folder) {
         return new EvidenceFolder(folder, MOST_MIB << 20);

@@ -37,8 +37,7 @@ class AutopilotCollectorTest {
                 Scrapes.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false),
-                () -> List.of(new Collector(
-                        "autopilot", new AutopilotCollector(() -> "node-7", "Xeon", () -> results)::collect)));
+                () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon", () -> results).collector()));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.startsWith("autopilot_health_checks{")

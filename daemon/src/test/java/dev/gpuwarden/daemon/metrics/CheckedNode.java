@@ -35,6 +35,6 @@ final class CheckedNode {
 
     static Collector collector(NodeSnapshot node) {
         List<CheckResult> results = results(node);
-        return new Collector("check", new CheckCollector(() -> results, List::of)::collect);
+        return new CheckCollector(() -> results, List::of).collector();
     }
 }

@@ -30,8 +30,7 @@ class DcgmCollectorTest {
 
     private Reading<Map<PciAddress, Integer>> xids = Reading.of(Map.of());
     private Reading<GpuHolders> holders = NO_KUBELET;
-    private final Collector collector =
-            new Collector("dcgm", new DcgmCollector(() -> "node-7", () -> xids, () -> holders)::collect);
+    private final Collector collector = new DcgmCollector(() -> "node-7", () -> xids, () -> holders).collector();
 
     private List<String> lines(GpuSnapshot... gpus) {
         return Lines.of(Scrapes.scrape(NodeFixture.node(List.of(gpus))), collector);

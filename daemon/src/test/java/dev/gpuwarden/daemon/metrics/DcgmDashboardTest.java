@@ -49,7 +49,7 @@ class DcgmDashboardTest {
         DcgmCollector dcgm =
                 new DcgmCollector(() -> "node-7", () -> Reading.of(Map.of()), () -> Reading.absent(Absence.NO_DATA));
         List<Series> all = new ArrayList<>();
-        for (String line : Lines.of(Scrapes.scrape(node), new Collector("dcgm", dcgm::collect))) {
+        for (String line : Lines.of(Scrapes.scrape(node), dcgm.collector())) {
             Matcher series = SERIES.matcher(line);
             if (series.matches()) {
                 Map<String, String> labels = LABEL.matcher(series.group(2))

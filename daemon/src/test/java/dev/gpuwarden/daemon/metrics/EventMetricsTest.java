@@ -93,7 +93,7 @@ class EventMetricsTest {
         List<String> now = lines(List.of(
                 PartCollectors.store(EventMetricsTest::status),
                 PartCollectors.checkSets(CheckPlan.installed().withLoad().only("pciebw"::equals)),
-                new Collector("event", new EventCollector(() -> counts, EventMetricsTest::faults)::collect)));
+                new EventCollector(() -> counts, EventMetricsTest::faults).collector()));
         Golden.check("metrics/events.prom", now);
     }
 
@@ -109,8 +109,7 @@ class EventMetricsTest {
                     i,
                     Instant.EPOCH);
         }
-        List<String> series = new ArrayList<>(
-                lines(List.of(new Collector("event", new EventCollector(Map::of, table::faults)::collect))));
+        List<String> series = new ArrayList<>(lines(List.of(new EventCollector(Map::of, table::faults).collector())));
         series.removeIf(line -> line.startsWith("#"));
         assertThat(series)
                 .hasSize(502)

@@ -186,12 +186,9 @@ class ExpositionTest {
         for (TextFormat format : TextFormat.values()) {
             Exposition exposition = new Exposition(
                     MetricsOptions.of(true, true, true),
-                    () -> List.of(new Collector(
-                            "dcgm",
-                            new DcgmCollector(
-                                            () -> hostile,
-                                            () -> Reading.of(Map.of()),
-                                            () -> Reading.absent(Absence.NO_DATA))::collect)));
+                    () -> List.of(new DcgmCollector(
+                                    () -> hostile, () -> Reading.of(Map.of()), () -> Reading.absent(Absence.NO_DATA))
+                            .collector()));
             String text = Lines.text(format, exposition.snapshots(scrape));
             assertThat(text.lines()).noneMatch(line -> line.startsWith("gpuwarden_up"));
             assertThat(text).contains("unit=\"x\\\"} 1\\ngpuwarden_up 1\\\\\u001b[31m\u0000\"");

@@ -82,10 +82,8 @@ enum GoldenScenario {
         return options().dcgmNames()
                 ? List.of(
                         checks,
-                        new Collector(
-                                "dcgm",
-                                new DcgmCollector(() -> "node-7", () -> Reading.of(xids), () -> Reading.of(holders))
-                                        ::collect))
+                        new DcgmCollector(() -> "node-7", () -> Reading.of(xids), () -> Reading.of(holders))
+                                .collector())
                 : List.of(checks);
     }
 

@@ -39,7 +39,7 @@ class VramMetricsTest {
     }
 
     private static String text(List<VramStatus> gpus) {
-        Collector part = new Collector("vram", new VramCollector(() -> gpus, () -> NOW)::collect);
+        Collector part = new VramCollector(() -> gpus, () -> NOW).collector();
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> List.of(part));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(Scrapes.scrape(NodeFixture.node(List.of()))));
     }
@@ -189,7 +189,7 @@ class VramMetricsTest {
     void clockThatGoesBackMakesNoNegativeAge() {
         VramStatus status = decided(memory(9000), Reading.of(List.of()));
         VramCollector vram = new VramCollector(() -> List.of(status), () -> NOW.minus(Duration.ofHours(1)));
-        Collector part = new Collector("vram", vram::collect);
+        Collector part = vram.collector();
         List<String> series = new ArrayList<>(Lines.of(Scrapes.scrape(NodeFixture.node(List.of())), part));
         assertThat(value(series, "gpuwarden_vram_last_good_decision_age_seconds"))
                 .isZero();

@@ -22,17 +22,21 @@ public abstract class BoundLibrary<F extends Enum<F> & BoundLibrary.Symbol> {
         }
     }
 
-    private final SharedLibrary library;
-    private final List<F> functions;
+    protected final SharedLibrary library;
     private final long[] addresses;
+    /** The exported names of functions without which it is unusable, and that it lacks. */
+    private final List<String> missing;
 
     /** @param functions all of them, in their order */
     protected BoundLibrary(SharedLibrary library, F[] functions) {
         this.library = library;
-        this.functions = List.of(functions);
         this.addresses = Stream.of(functions)
                 .mapToLong(each -> library.symbol(each.symbol()))
                 .toArray();
+        this.missing = Stream.of(functions)
+                .filter(each -> each.isRequired() && addresses[each.ordinal()] == 0)
+                .map(Symbol::symbol)
+                .toList();
     }
 
     /** Returns the file that the loader took. */
@@ -51,13 +55,10 @@ public abstract class BoundLibrary<F extends Enum<F> & BoundLibrary.Symbol> {
 
     /** Takes the next step of opening a library of this name. One that lacks required functions is unusable. */
     public final <D> Opening<D> ifComplete(String name, Supplier<Opening<D>> next) {
-        List<F> missing = functions.stream()
-                .filter(each -> each.isRequired() && !has(each))
-                .toList();
         if (missing.isEmpty()) {
             return next.get();
         }
-        String names = String.join(", ", missing.stream().map(Symbol::symbol).toList());
-        return new Unavailable<>(Reason.LIBRARY_UNUSABLE, 0, path() + " is no usable " + name + ": it lacks " + names);
+        String lacks = path() + " is no usable " + name + ": it lacks " + String.join(", ", missing);
+        return new Unavailable<>(Reason.LIBRARY_UNUSABLE, 0, lacks);
     }
 }

@@ -18,13 +18,21 @@ import java.util.List;
 import java.util.Map;
 
 /** A factory of collective drivers on libnccl.so.2 and libcuda.so.1. */
-public record NcclProvider(Map<String, String> environment, Path root) implements CollectiveProvider {
+public final class NcclProvider implements CollectiveProvider {
 
     /** The first version whose configuration can be passed by the size and version that {@link NcclConfig} has. */
     static final int OLDEST = 21800;
 
+    private final Map<String, String> environment;
+    private final Path root;
+
     public NcclProvider() {
         this(System.getenv(), Path.of("/"));
+    }
+
+    NcclProvider(Map<String, String> environment, Path root) {
+        this.environment = environment;
+        this.root = root;
     }
 
     @Override

@@ -18,11 +18,8 @@ public final class NvmlLibrary extends BoundLibrary<NvmlSymbol> {
 
     private static final NvmlSymbol[] SYMBOLS = NvmlSymbol.values();
 
-    private final SharedLibrary library;
-
     public NvmlLibrary(SharedLibrary library) {
         super(library, SYMBOLS);
-        this.library = library;
     }
 
     /** Returns the symbol, or the nearest of its fall-backs that the library exports. */

@@ -129,6 +129,11 @@ public enum NvmlSymbol implements BoundLibrary.Symbol {
         return symbol;
     }
 
+    @Override
+    public boolean isRequired() {
+        return false;
+    }
+
     /** Returns the purpose in the user's words. */
     public String feature() {
         return feature;

@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
 /**
  * A run in this process: GPUs for its ranks, and the ranks.
  *
- * @param plan ACC:Returns the plan before the memory of the GPUs limits its sizes.
+ * @param plan before the memory of the GPUs limits its sizes.
  * @param split rule of groups; empty where all ranks are one
  * @param host name of this machine, which is the same in all its processes
  */

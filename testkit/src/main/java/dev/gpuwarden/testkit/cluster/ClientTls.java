@@ -17,7 +17,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** The TLS settings of Java clients of a control plane. */
+/** The TLS settings of Java clients that trust one authority alone. */
 public final class ClientTls {
 
     private static final char[] NO_PASSWORD = {};
@@ -31,7 +31,7 @@ public final class ClientTls {
                 : context(plane.caCertificate());
     }
 
-    /** @param own the client's certificate and its key; empty for none */
+    /** @param own the client's certificate and its key, in PEM; empty for a client without */
     public static SSLContext context(Path authority, Path... own) {
         try {
             return read(authority, own);

@@ -172,13 +172,11 @@ final class DevicePlugin implements AutoCloseable {
     @Override
     public void close() {
         poller.shutdownNow();
-        try {
+        Program.uninterrupted(() -> {
             if (!poller.awaitTermination(2 * REGISTERING_SECONDS, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("the device plugin at " + folder + " does not end");
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        });
         stopServing();
         var unused = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }

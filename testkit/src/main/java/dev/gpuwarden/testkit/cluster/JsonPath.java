@@ -75,11 +75,12 @@ public final class JsonPath {
         if (node instanceof List<?> list) {
             return list.stream().map(JsonPath::sorted).toList();
         }
-        Map<String, Object> sorted = new TreeMap<>();
-        if (node instanceof Map<?, ?> map) {
-            map.forEach((name, value) -> sorted.put(String.valueOf(name), sorted(value)));
+        if (!(node instanceof Map<?, ?> map)) {
+            return node;
         }
-        return node instanceof Map<?, ?> ? sorted : node;
+        Map<String, Object> sorted = new TreeMap<>();
+        map.forEach((name, value) -> sorted.put(String.valueOf(name), sorted(value)));
+        return sorted;
     }
 
     /** Reads JSON as trees of maps, lists, texts, numbers and booleans. Leaves out fields that are null. */

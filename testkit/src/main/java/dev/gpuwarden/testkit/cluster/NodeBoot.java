@@ -88,7 +88,7 @@ record NodeBoot(Machine machine, Program program, DevicePlugin plugin) implement
 
         private void end(Program program) {
             program.kill();
-            Shell.run("node/remove-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
+            Program.uninterrupted(() -> Shell.run("node/remove-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString()));
         }
     }
 

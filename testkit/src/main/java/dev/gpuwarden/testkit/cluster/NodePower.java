@@ -107,11 +107,7 @@ final class NodePower implements AutoCloseable {
     public void close() {
         closing.countDown();
         restarts.shutdown();
-        try {
-            restarts.awaitTermination(10, TimeUnit.MINUTES);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Program.uninterrupted(() -> restarts.awaitTermination(10, TimeUnit.MINUTES));
         boot.close();
     }
 }

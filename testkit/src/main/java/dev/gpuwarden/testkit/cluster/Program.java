@@ -64,16 +64,33 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
         }
     }
 
+    /** An end that waits. */
+    interface Ending {
+        void run() throws InterruptedException;
+    }
+
+    /** Ends something; a thread that was interrupted before is interrupted again after it. */
+    static void uninterrupted(Ending ending) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            ending.run();
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     /** Kills it, and waits for all processes in its process namespace: the first process of a namespace ends last. */
     void kill() {
         Optional<ProcessHandle> first = inside();
         process.toHandle().destroyForcibly();
-        try {
+        uninterrupted(() -> {
             process.waitFor();
             first.ifPresent(inside -> inside.onExit().join());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        });
     }
 
     /**
@@ -84,41 +101,36 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
      */
     void await(Duration limit, String what, BooleanSupplier condition) {
         long end = System.nanoTime() + limit.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (endsWithin(POLL, what)) {
-                throw new IllegalStateException(name + ": expected " + what + ", it ended with exit code "
-                        + process.exitValue() + "; the end of its log:\n" + tail(log));
-            }
-            if (System.nanoTime() - end > 0) {
-                throw new IllegalStateException(name + ": expected " + what + " within " + limit.toSeconds()
-                        + " s, it runs and is not; the end of its log:\n" + tail(log));
-            }
-        }
-    }
-
-    private boolean endsWithin(Duration time, String awaited) {
         try {
-            return process.waitFor(time.toMillis(), TimeUnit.MILLISECONDS);
+            while (!condition.getAsBoolean()) {
+                if (process.waitFor(POLL.toMillis(), TimeUnit.MILLISECONDS)) {
+                    throw new IllegalStateException(name + ": expected " + what + ", it ended with exit code "
+                            + process.exitValue() + "; the end of its log:\n" + tail(log));
+                }
+                if (System.nanoTime() - end > 0) {
+                    throw new IllegalStateException(name + ": expected " + what + " within " + limit.toSeconds()
+                            + " s, it runs and is not; the end of its log:\n" + tail(log));
+                }
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException(name + ": interrupted while it is expected to have " + awaited, e);
+            throw new IllegalStateException(name + ": expected " + what + ", interrupted before", e);
         }
     }
 
-    /** Ends it by SIGTERM, and by SIGKILL when that takes too long; waits for its end. */
+    /** Ends it by SIGTERM, and by SIGKILL when that takes too long or is interrupted; waits for its end. */
     @Override
     public void close() {
         // Not Process.destroy(), which closes the pipe first: the program would be killed as if its owner had ended.
         process.toHandle().destroy();
-        try {
-            if (!process.waitFor(ENDING.toMillis(), TimeUnit.MILLISECONDS)) {
+        uninterrupted(() -> {
+            try {
+                process.waitFor(ENDING.toMillis(), TimeUnit.MILLISECONDS);
+            } finally {
                 process.toHandle().destroyForcibly();
-                process.waitFor();
             }
-        } catch (InterruptedException e) {
-            process.toHandle().destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+            process.waitFor();
+        });
     }
 
     /** Returns the last 20 lines, or the reason why they cannot be read. */

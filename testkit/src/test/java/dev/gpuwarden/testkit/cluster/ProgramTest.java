@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,6 +32,29 @@ class ProgramTest {
             program.await(Duration.ofMinutes(1), "a word", () -> text(log).contains("hello"));
         }
         assertThat(text(log).lines()).containsExactly("hello", "bye");
+    }
+
+    @Test
+    void anInterruptFromBeforeTakesNoGraceFromItsEnd() {
+        Path log = folder.resolve("sh.log");
+        Program program = Program.start(folder, "sh", "", List.of("/bin/sh", "-c", TAKES_LEAVE));
+        program.await(Duration.ofMinutes(1), "a word", () -> text(log).contains("hello"));
+        Thread.currentThread().interrupt();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> program.await(Duration.ofMinutes(1), "a leave", () -> false))
+                .withMessage("sh: expected a leave, interrupted before");
+        program.close();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(text(log).lines()).containsExactly("hello", "bye");
+    }
+
+    @Test
+    void anInterruptFromBeforeDoesNotCutTheWaitForAKill() {
+        Program program = Program.start(folder, "sh", "", List.of("/bin/sh", "-c", TAKES_LEAVE));
+        Thread.currentThread().interrupt();
+        program.kill();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(program.running()).isFalse();
     }
 
     private static String text(Path log) {

@@ -27,6 +27,17 @@ record BudgetEntry(
         boolean exempt,
         Optional<NotifySignal> signal) {
 
+    BudgetEntry(
+            Kind kind,
+            String pattern,
+            long budgetBytes,
+            Optional<String> gpu,
+            int priority,
+            boolean exempt,
+            Optional<NotifySignal> signal) {
+        this(kind, pattern, regex(pattern), budgetBytes, gpu, priority, exempt, signal);
+    }
+
     /** The kind of tenant, as the key of its name in the file. */
     enum Kind {
         unit,
@@ -75,8 +86,7 @@ record BudgetEntry(
         };
     }
 
-    /** Returns what matches the names that a pattern means. */
-    static Pattern regex(String pattern) {
+    private static Pattern regex(String pattern) {
         return Pattern.compile(
                 Stream.of(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")),
                 Pattern.DOTALL);

@@ -62,7 +62,6 @@ final class BudgetFile {
         return new BudgetEntry(
                 kind,
                 pattern,
-                BudgetEntry.regex(pattern),
                 budget(section),
                 section.has("gpu") ? Optional.of(section.text("gpu")) : Optional.empty(),
                 section.has("priority") ? (int) section.integer("priority") : 0,
