@@ -120,7 +120,7 @@ class ResetWalkTest {
             }
             for (int number = 0; number < NODES; number++) {
                 label(fleet, node(number), "draining");
-                // An informer lists from the API server's cache. With the old mark in it, all nodes are repaired at the start.
+                // An informer lists from the API server's cache. With the old mark in it, all are repaired at the start.
                 fleet.client.await(
                         "node/" + node(number) + "?resourceVersion=0",
                         ".metadata.labels",
