@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.app;
 
 import static dev.gpuwarden.testkit.Await.until;
 
+import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
@@ -9,13 +11,18 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.walk.EnteredFiles;
 import dev.gpuwarden.testkit.walk.Walk;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -44,8 +51,6 @@ class ResetWalkTest {
             Duration.ofDays(1),
             Duration.ofMinutes(10));
 
-    private static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
-
     @Test
     void drainedNodeGetsItsResetJobThroughTheseFiles() throws Exception {
         new Walk("From the drained node to the Job of its reset", 34).check(Drained.class);
@@ -57,7 +62,7 @@ class ResetWalkTest {
         public Integer call() {
             try (TestFleet fleet = TestFleet.start()) {
                 Workshop shop = new Workshop(fleet);
-                drain(fleet);
+                List<String> drains = drain(fleet);
                 try (KubeClient api = fleet.asAggregator();
                         Controllers controllers = Controllers.start(
                                 api,
@@ -75,7 +80,7 @@ class ResetWalkTest {
                         if (number > 0) {
                             EnteredFiles.begin(OTHERS);
                         }
-                        label(fleet, node, "drain-succeeded");
+                        drained(fleet, node, drains.get(number));
                         until(() -> shop.running(node).size() == 1);
                         until(() -> controllers.maintained() == 0);
                         EnteredFiles.end();
@@ -91,8 +96,8 @@ class ResetWalkTest {
             return "reset-walk-" + number;
         }
 
-        /** Has the nodes put into quarantine and drained, and takes back the mark of their drain. */
-        private static void drain(TestFleet fleet) {
+        /** Has the nodes put into quarantine and drained, and takes their drains from them. Returns these. */
+        private static List<String> drain(TestFleet fleet) {
             for (int number = 0; number < NODES; number++) {
                 fleet.node(node(number));
                 fleet.report(
@@ -118,19 +123,30 @@ class ResetWalkTest {
                             () -> fleet.get(node, ".metadata"));
                 }
             }
-            for (int number = 0; number < NODES; number++) {
-                label(fleet, node(number), "draining");
-                // An informer lists from the API server's cache. With the old mark in it, all are repaired at the start.
-                fleet.client.await(
-                        "node/" + node(number) + "?resourceVersion=0",
-                        ".metadata.labels",
-                        "its new label",
-                        labels -> labels.contains("draining"));
-            }
+            return IntStream.range(0, NODES)
+                    .mapToObj(number -> {
+                        String node = node(number);
+                        String drain = JsonTrees.texts(
+                                        JsonTrees.object(fleet.client.get("node/" + node), "metadata"), "annotations")
+                                .getOrDefault(NodeAnnotations.DRAIN, "");
+                        drained(fleet, node, null);
+                        // An informer lists from the API server's cache. With the annotation in it, all are repaired at
+                        // the start.
+                        fleet.client.await(
+                                "node/" + node + "?resourceVersion=0",
+                                ".metadata.annotations",
+                                "no drain",
+                                annotations -> !annotations.contains(NodeAnnotations.DRAIN));
+                        return drain;
+                    })
+                    .toList();
         }
 
-        private static void label(TestFleet fleet, String node, String state) {
-            fleet.client.patch("node/" + node, "{\"metadata\": {\"labels\": {\"" + STATE + "\": \"" + state + "\"}}}");
+        /** Has the Node, or takes from it, the annotation by which repairs see that it is drained. */
+        private static void drained(TestFleet fleet, String node, @Nullable String drain) {
+            Map<String, Object> annotations = new HashMap<>();
+            annotations.put(NodeAnnotations.DRAIN, drain);
+            fleet.client.patch("node/" + node, Json.write(Map.of("metadata", Map.of("annotations", annotations))));
         }
     }
 }
