@@ -125,7 +125,7 @@ public record GrpcNodeProvider(ProviderAddress address) implements NodeProvider 
 
         private Answer answer(Supplier<String> call) {
             try {
-                return new Answer.Accepted(printable(call.get()));
+                return new Answer.Accepted(Text.printable(call.get(), LONGEST_TEXT));
             } catch (StatusRuntimeException e) {
                 return isRefusal(e) ? new Answer.Refused(text(e)) : new Answer.Unknown(text(e));
             }
@@ -153,11 +153,6 @@ public record GrpcNodeProvider(ProviderAddress address) implements NodeProvider 
             cause = cause.getCause();
         }
         String why = cause == null ? status.getDescription() : cause.getMessage();
-        return printable(status.getCode() + (why == null ? "" : ": " + why));
-    }
-
-    /** Returns the text of a stranger for one line. A longer one ends with a mark. */
-    private static String printable(String text) {
-        return Text.truncate(text.replaceAll("\\p{Cntrl}", " "), LONGEST_TEXT);
+        return Text.printable(status.getCode() + (why == null ? "" : ": " + why), LONGEST_TEXT);
     }
 }

@@ -1,23 +1,20 @@
 package dev.gpuwarden.core.util;
 
-import java.util.regex.Pattern;
-
 /** Texts with a limit on their length, in `char`s. No method splits a surrogate pair. */
 public final class Text {
 
     private static final String ELLIPSIS = "…";
 
-    /** Characters that move the cursor of a terminal or hide others. */
-    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]");
-
     private Text() {}
 
     /**
-     * Returns a stranger's text without control characters, {@linkplain #truncate truncated}. A second call changes nothing more.
+     * Returns a stranger's text with blanks for characters that are not {@linkplain #isVisible visible}, {@linkplain #truncate truncated}. A
+     * second call changes nothing more.
      */
     public static String printable(String text, int most) {
-        boolean plain = text.chars().allMatch(c -> c >= ' ' && c <= '~');
-        return truncate(plain ? text : UNPRINTABLE.matcher(text).replaceAll(" "), most);
+        StringBuilder visible = new StringBuilder(text.length());
+        text.codePoints().map(point -> isVisible(point) ? point : ' ').forEach(visible::appendCodePoint);
+        return truncate(visible.toString(), most);
     }
 
     /** Returns whether a terminal shows this character, and neither interprets nor hides it. */
